@@ -1,7 +1,7 @@
 #!/bin/sh
 # Measures Regatta and its peers side by side: all drivers of load-tests but those that run
-# only if they are named (sweep, modes, allreduce, refit, doors, serve), Markdown on standard output.
-#   load-tests/run.sh [--quick] [--json FILE] [dense] [small] [sparse] [train] [stall] [sweep] [modes] [allreduce] [refit] [doors] [serve]
+# only if they are named (sweep, modes, allreduce, refit, doors, features, serve), Markdown on standard output.
+#   load-tests/run.sh [--quick] [--json FILE] [dense] [small] [sparse] [train] [stall] [sweep] [modes] [allreduce] [refit] [doors] [features] [serve]
 #   load-tests/run.sh ctr-quality ...   AUC beside other libraries, see ctr-quality/run.sh
 # Builds load-tests/target/load-tests.jar if it is not there or older than the sources.
 # Environment: JAVA_HOME (else java from PATH); REGATTA_GLOO_PYTHON, a Python with torch, for allreduce's peer;

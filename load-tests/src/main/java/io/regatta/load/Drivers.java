@@ -6,6 +6,7 @@ import io.regatta.load.collective.AllReduceResult;
 import io.regatta.load.dense.DenseDriver;
 import io.regatta.load.dense.DenseResult;
 import io.regatta.load.dense.SweepDriver;
+import io.regatta.load.features.FeaturesDriver;
 import io.regatta.load.ingest.IngestDriver;
 import io.regatta.load.modes.ModesDriver;
 import io.regatta.load.process.Machine;
@@ -44,9 +45,10 @@ final class Drivers implements Callable<Integer> {
   private static final String ALL_REDUCE = "allreduce";
   private static final String REFIT = "refit";
   private static final String DOORS = "doors";
+  private static final String FEATURES = "features";
   private static final String SERVE = "serve";
   /** Drivers that run only if they are named. */
-  private static final List<String> NAMED = List.of(SWEEP, MODES, ALL_REDUCE, REFIT, DOORS, SERVE);
+  private static final List<String> NAMED = List.of(SWEEP, MODES, ALL_REDUCE, REFIT, DOORS, FEATURES, SERVE);
   private static final int TENSOR_ELEMENTS = 16_000_000;
   private static final int ROUND_TRIPS = 10_000;
   private static final int EXAMPLES = 100_000;
@@ -55,7 +57,7 @@ final class Drivers implements Callable<Integer> {
   private static final List<Integer> CHUNKS = List.of(1 << 20, 4 << 20);
 
   @Parameters(paramLabel = "DRIVER", description = "dense, small, sparse, train, ingest, stall: all of these if none is "
-      + "named; sweep, modes, allreduce, refit, doors, serve")
+      + "named; sweep, modes, allreduce, refit, doors, features, serve")
   private List<String> drivers = List.of();
 
   @Option(names = "--quick", description = "shorter measurements: all drivers in less than five minutes")
@@ -88,6 +90,7 @@ final class Drivers implements Callable<Integer> {
       case "stall" -> StallDriver.task(setup);
       case "train" -> TrainDriver.task(setup);
       case DOORS -> DoorsDriver.task(setup);
+      case FEATURES -> FeaturesDriver.task(setup);
       case ALL_REDUCE -> AllReduceDriver.task(setup);
       case SERVE -> ServeDriver.task(setup);
       default -> throw new InvalidInput("there is no driver '" + setup.getString("driver") + "'; there are " + ALL);
@@ -134,6 +137,12 @@ final class Drivers implements Callable<Integer> {
         }
         case "ingest" -> {
           IngestDriver.Result result = IngestDriver.run(scale, quick ? EXAMPLES / 5 : EXAMPLES);
+          out.println(result.markdown());
+          results.put(driver, result.json());
+        }
+        case FEATURES -> {
+          FeaturesDriver.Result result = FeaturesDriver.run(scale, quick ? EXAMPLES / 5 : EXAMPLES, Path.of(System.getProperty("java.io.tmpdir"),
+              "regatta-features-venv"));
           out.println(result.markdown());
           results.put(driver, result.json());
         }

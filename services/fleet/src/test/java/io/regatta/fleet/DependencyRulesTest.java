@@ -331,7 +331,7 @@ class DependencyRulesTest {
       "ModelRegistration", "ProcessDiagnostics", "RankSums", "ReadyWait", "RendezvousGroups", "RendezvousService",
       "SampleFamilies", "ShardAddresses", "ShardMetrics", "TimedCollector",
       // types that a program gets, and gives on without a look inside
-      "Choices", "CsvSource.Row", "PeerSecurity", "StreamOptions",
+      "Choices", "PeerSecurity", "StreamOptions",
       // members of types that a program uses
       "BatchWithIds.distinct", "DgcConfigs.toSpec", "FleetTrainer.client", "FleetTrainer.init", "FleetTrainer.startOf",
       "FleetTrainer.times", "JobConfig.worldSize", "LocalCluster.Options.of", "Node.network", "PortGuest.begin",

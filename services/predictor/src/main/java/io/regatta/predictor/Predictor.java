@@ -21,6 +21,7 @@ import io.regatta.snapshot.TableLayout;
 import io.regatta.training.Servable;
 import io.regatta.training.config.DataConfig;
 import io.regatta.training.evaluation.Evaluation;
+import io.regatta.training.feature.DeclaredFeatures;
 import io.regatta.training.model.Engines;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -169,6 +170,29 @@ public final class Predictor implements AutoCloseable {
    */
   public Optional<Evaluation> evaluation() {
     return model.evaluation();
+  }
+
+  /** Returns the features that the job of the model declared; empty if it declared none. */
+  public Optional<DeclaredFeatures> features() {
+    return model.features();
+  }
+
+  /**
+   * Weights of the linear part of a network.
+   *
+   * @param dense of the dense features, in order
+   * @param ids of the ids that were asked for, in order
+   */
+  public record LinearWeights(float[] dense, float[] ids) {}
+
+  /** Returns the weights of the dense features and of these ids; empty if the network has no linear part. */
+  public CompletableFuture<Optional<LinearWeights>> linear(long[] ids) {
+    return call(() -> model.linear(ids));
+  }
+
+  /** Returns, for each id, whether the model has a row of it, so that training has seen it. */
+  public CompletableFuture<boolean[]> trained(long[] ids) {
+    return call(() -> model.trained(ids));
   }
 
   /** Returns the name of the job that trained the model. */

@@ -30,8 +30,11 @@ import io.regatta.training.config.DataConfig;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.dataset.SlotArrays;
 import io.regatta.training.evaluation.Evaluation;
+import io.regatta.training.feature.DeclaredFeatures;
+import io.regatta.training.feature.LoadedFeatures;
 import io.regatta.training.model.DistributedEmbedding;
 import io.regatta.training.model.PredictingForward;
+import io.regatta.training.save.SavedModel;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -49,9 +52,13 @@ import java.util.stream.Stream;
 final class ServedModel implements AutoCloseable {
 
   private static final int SLICE_FLOATS = 1 << 16;
+  /** End of the name of the parameter with the weights of dense features, and the table with those of ids. */
+  private static final String DENSE_WEIGHTS = "dense_weights";
+  private static final String ID_WEIGHTS = "weights";
 
   private final Servable program;
   private final JobConfig job;
+  private final LoadedFeatures features;
   private final LineFormat input;
   private final Optional<RequestRows> rows;
   private final Model model;
@@ -64,7 +71,8 @@ final class ServedModel implements AutoCloseable {
   private final String run;
   private final long step;
 
-  private ServedModel(JobConfig job, Servable program, Map<String, List<Long>> saved, String run, long step) {
+  private ServedModel(JobConfig job, LoadedFeatures features, Servable program, Map<String, List<Long>> saved, String run, long step) {
+    this.features = features;
     this.run = run;
     this.step = step;
     this.program = program;
@@ -96,7 +104,9 @@ final class ServedModel implements AutoCloseable {
       declared.getJsonObject("data").put("statistics", dir.toAbsolutePath().toString());
     }
     JobConfig job = JobConfig.of(declared);
-    ServedModel served = new ServedModel(job, given != null ? given : program(job, dir), shapes(dir), manifest.getString("run", ""),
+    LoadedFeatures features = new LoadedFeatures(job);
+    checkFeatures(dir, features, manifest.getString(SavedModel.FEATURES_DIGEST, ""));
+    ServedModel served = new ServedModel(job, features, given != null ? given : program(job, dir), shapes(dir), manifest.getString("run", ""),
         manifest.getLong("step", -1L));
     try {
       served.read(dir, manifest);
@@ -129,6 +139,15 @@ final class ServedModel implements AutoCloseable {
           + "ones. Resume the job from its last snapshot (resume: auto), and give the model that it saves then");
     }
     return manifest;
+  }
+
+  /** Checks that this release computes the features with which the model was trained. */
+  private static void checkFeatures(Path dir, LoadedFeatures features, String trained) {
+    String here = trained.isEmpty() ? "" : features.digest();
+    if (!here.equals(trained)) {
+      throw new InvalidInput("model " + dir + " was trained with other features (digest " + trained + ") than this release computes ("
+          + here + "): serve it with the release that trained it, or train it again");
+    }
   }
 
   /** Returns the shapes of the dense parameters, by name. */
@@ -273,6 +292,31 @@ final class ServedModel implements AutoCloseable {
   /** Returns a source of examples in the format given to {@link #load}. */
   FileSource<?> examples(List<Path> files, BadLines badLines) {
     return program.examples(job, files, badLines);
+  }
+
+  /** Returns the features that the job declared; empty if it declared none. */
+  Optional<DeclaredFeatures> features() {
+    return features.get();
+  }
+
+  /** Returns, for each id, whether one of the tables has a row of it. */
+  boolean[] trained(long[] ids) {
+    boolean[] trained = new boolean[ids.length];
+    for (int i = 0; i < ids.length; i++) {
+      long id = ids[i];
+      trained[i] = tables.values().stream().anyMatch(table -> table.has(id));
+    }
+    return trained;
+  }
+
+  /** Returns the weights of these ids, and those of the dense features, in the network's linear part; empty if it has none. */
+  Optional<Predictor.LinearWeights> linear(long[] ids) {
+    Optional<float[]> dense = parameters.entrySet().stream().filter(each -> each.getKey().endsWith(DENSE_WEIGHTS))
+        .map(each -> each.getValue().getArray().toFloatArray()).findFirst();
+    ServedTable table = tables.get(ID_WEIGHTS);
+    boolean weighs = table != null && table.dim() == 1;
+    return dense.isEmpty() && !weighs ? Optional.empty()
+        : Optional.of(new Predictor.LinearWeights(dense.orElse(new float[0]), weighs ? table.rows(ids) : new float[0]));
   }
 
   /** Returns new metrics of predictions, as the job that trained configures them; empty if the program has none. */

@@ -89,6 +89,11 @@ final class ServedTable {
     return null;
   }
 
+  /** Returns true if an id has a row, so that training has seen it. */
+  boolean has(long id) {
+    return rowOf.containsKey(id);
+  }
+
   /** Returns values {@code [ids.length × dim]}. */
   float[] rows(long[] ids) {
     float[] out = new float[Math.multiplyExact(ids.length, dim)];

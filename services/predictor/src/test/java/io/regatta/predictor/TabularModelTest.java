@@ -16,6 +16,7 @@ import io.regatta.data.feature.TableStatistics;
 import io.regatta.node.settings.Settings;
 import io.regatta.training.config.FeatureConfig;
 import io.regatta.training.config.JobConfig;
+import io.regatta.training.config.SnapshotConfig;
 import io.regatta.training.result.RunResult;
 import io.regatta.training.run.LocalRun;
 import io.vertx.core.json.JsonArray;
@@ -148,8 +149,12 @@ class TabularModelTest {
     StatisticsFile.write(statistics, new TableStatistics(new TableStatistics.Facts(0, 0, Map.of()), new FeatureStatistics(
         Map.of("price", new NumberStatistics(5, 3, 0, 10)), Map.of(), Map.of()), RowSplit.Boundaries.NONE, List.of(), Map.of(),
         TableStatistics.Basis.UNKNOWN));
-    LocalRun.run(job, null, Progress.none());
+    LocalRun.run(job.withSnapshots(Settings.bind(new JsonObject("{\"every_pass\": true}"), SnapshotConfig.class)), null, Progress.none());
     assertThat(dir.resolve("model").resolve(StatisticsFile.NAME)).hasSameTextualContentAs(statistics.resolve(StatisticsFile.NAME));
+    Files.writeString(statistics.resolve(StatisticsFile.NAME), Files.readString(statistics.resolve(StatisticsFile.NAME))
+        .replace("\"mean\" : 5.0", "\"mean\" : 6.0"));
+    assertThatThrownBy(() -> LocalRun.run(job.withResume("auto").withEpochs(9), null, Progress.none())).isInstanceOf(InvalidInput.class)
+        .hasMessageContainingAll("was taken with other features or statistics (digest ", "put back the job's features");
     Files.delete(statistics.resolve(StatisticsFile.NAME));
     try (Predictor predictor = Predictor.load(dir.resolve("model"))) {
       assertThat(predictor.predict(rows.subList(0, 5).stream().map(Row::json).toList()).get().scores()).hasSize(5);

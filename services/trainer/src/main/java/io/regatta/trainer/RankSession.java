@@ -20,6 +20,7 @@ import io.regatta.protocol.parameterserver.Shard;
 import io.regatta.trainer.heter.HeterWorkers;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.Strategy;
+import io.regatta.training.feature.LoadedFeatures;
 import io.regatta.training.heter.RemoteCompute;
 import io.regatta.training.session.Awaiting;
 import io.regatta.training.session.JobGroup;
@@ -51,6 +52,7 @@ final class RankSession implements TrainerSession {
   private final Context context;
   private final OwnerLoop loop;
   private final JobConfig job;
+  private final LoadedFeatures features;
   private final long stepDelayMillis;
   private final TrainerGroup group;
   private final RankProgress progress;
@@ -84,6 +86,7 @@ final class RankSession implements TrainerSession {
     this.node = node;
     this.context = context;
     this.job = job;
+    features = new LoadedFeatures(job);
     this.stepDelayMillis = stepDelayMillis;
     this.group = group;
     this.progress = progress;
@@ -101,6 +104,11 @@ final class RankSession implements TrainerSession {
   @Override
   public JobConfig job() {
     return job;
+  }
+
+  @Override
+  public LoadedFeatures features() {
+    return features;
   }
 
   @Override

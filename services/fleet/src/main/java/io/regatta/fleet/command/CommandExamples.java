@@ -34,7 +34,9 @@ final class CommandExamples {
     put("regatta prepare criteo", "regatta prepare criteo day_0.gz day_1.gz --parts 8 --to data/slots");
     put("regatta prepare dictionary", "regatta prepare dictionary train.txt --min-count 10 --to words.txt");
     put("regatta prepare generate", "regatta prepare generate --rows 10000 --test-rows 1000 --to data/clicks");
+    put("regatta init", "regatta init data/shop/train.csv", "regatta init data/shop/rows.parquet --label bought --positive yes --to shop.yaml");
     put("regatta analyze", "regatta analyze clicks.yaml --threads 4 --overwrite");
+    put("regatta explain", "regatta explain output/shop --data data/shop/test.csv --result shop.json --plot shop.svg");
     put("regatta tune", "regatta tune clicks.yaml --trials 27 --parallel 2",
         "regatta tune clicks.yaml --find-learning-rate --steps 200");
     put("regatta version", "regatta version");

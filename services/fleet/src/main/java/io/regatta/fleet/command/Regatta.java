@@ -3,6 +3,9 @@ package io.regatta.fleet.command;
 import io.regatta.fleet.command.option.GivenProgram;
 import io.regatta.fleet.command.output.Report;
 import io.regatta.fleet.command.output.Version;
+import io.regatta.fleet.command.table.AnalyzeCommand;
+import io.regatta.fleet.command.table.ExplainCommand;
+import io.regatta.fleet.command.table.InitCommand;
 import io.regatta.fleet.command.tune.TuneCommand;
 import io.regatta.fleet.launch.LauncherLink;
 import io.regatta.node.process.BadArguments;
@@ -29,9 +32,9 @@ public final class Regatta implements Runnable, GivenProgram {
 
   /** The commands beside the services' in the order of the help. */
   private static final List<Class<?>> COMMANDS = List.of(SimulateCommand.class, TrainCommand.class, RunCommand.class,
-      ParityCommand.class, StatusCommand.class, CheckpointCommand.class, PrepareCommand.class, AnalyzeCommand.class, TuneCommand.class,
-      PredictCommand.class,
-      EnvCommand.class, LaunchCommand.class, HeterAdviceCommand.class, MasterCommand.class, VersionCommand.class,
+      ParityCommand.class, StatusCommand.class, CheckpointCommand.class, PrepareCommand.class, InitCommand.class, AnalyzeCommand.class,
+      TuneCommand.class, PredictCommand.class, ExplainCommand.class, EnvCommand.class, LaunchCommand.class, HeterAdviceCommand.class,
+      MasterCommand.class, VersionCommand.class,
       CompletionCommand.class,
       CommandLine.HelpCommand.class);
 

@@ -64,6 +64,29 @@ public final class LineCursor implements SlotSource.Cursor<Line> {
     }
   }
 
+  /** Returns the last line, extended by the one after it with the line end between them; null at the end of its file. */
+  public Line join(Line last) {
+    try {
+      if (in == null || !blocks.join()) {
+        return null;
+      }
+      lines++;
+      return new Line(name, last.number(), blocks.block(), blocks.from(), blocks.to());
+    } catch (IOException e) {
+      throw DataFiles.unreadable(path, e);
+    }
+  }
+
+  /** Returns the number of the last line's file among those that are read, from 0; -1 before the first line. */
+  public int fileNumber() {
+    return number;
+  }
+
+  /** Returns the last line's file. */
+  public Path file() {
+    return path;
+  }
+
   @Override
   public DataCursor place() {
     return number < 0 ? null : new DataCursor(0, number, DataFiles.name(path), blocks.offset(), lines, 0, 0);

@@ -36,7 +36,7 @@ class DataCursorTest {
    * Texts that follow a row's id: notes of one line and of several, row ends of different kinds, and empty lines after
    * them.
    */
-  private static final String[] NOTES = {",,1\n", ",\"two\nlines\",1\r\n", ",\"\"\"a\r\nb\"\" ä\",1\n\n", ",c,1\r", ",\"d\re\",1\n"};
+  private static final String[] NOTES = {",,1\n", ",\"two\nlines\",1\r\n", ",\"\"\"a\r\nb\"\" ä\",1\n\n", ",c,1\r\n", ",\"d\re\",1\n"};
   private static Path dir;
   private static List<Path> lines;
   private static List<Path> rows;

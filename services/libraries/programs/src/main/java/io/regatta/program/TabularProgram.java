@@ -10,6 +10,7 @@ import io.regatta.data.FileSource;
 import io.regatta.data.LineFormat;
 import io.regatta.data.feature.RequestRows;
 import io.regatta.data.feature.TableStatistics;
+import io.regatta.data.file.PipeCommand;
 import io.regatta.program.label.OutputHead;
 import io.regatta.training.Servable;
 import io.regatta.training.TrainingProgram;
@@ -24,15 +25,25 @@ import io.regatta.training.evaluation.Evaluation;
 import io.regatta.training.feature.DeclaredFeatures;
 import io.regatta.training.feature.DeclaredFeatures.Use;
 import io.regatta.training.feature.DeclaredLabels;
+import io.regatta.training.feature.LoadedFeatures;
+import io.regatta.training.feature.MisleadingColumns;
+import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The program of jobs that declare features, labels and a model: any table of named columns. Runs on a model
  * thread.
  */
 public final class TabularProgram implements TrainingProgram, Servable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(TabularProgram.class);
+  /** Rows that are looked at before a job without statistics. */
+  private static final int LOOK_ROWS = 5000;
+  private static final Format[] FORMATS = {Format.CSV, Format.TSV, Format.JSON, Format.PARQUET, Format.LIBSVM, Format.MULTISLOT};
 
   /** The {@code settings} section of the job: empty, so that any key is refused. */
   record NoSettings() {}
@@ -42,12 +53,22 @@ public final class TabularProgram implements TrainingProgram, Servable {
   /** The head of the job whose outputs were converted last; null at first. */
   private Served served;
 
-  private static DeclaredFeatures features(JobConfig job) {
-    Loading.format(job, "a job with features", Format.CSV, Format.TSV, Format.JSON);
+  /** The features of the job for which this program was asked last. */
+  private LoadedFeatures loaded;
+
+  private synchronized DeclaredFeatures features(JobConfig job) {
+    checkJob(job);
+    if (loaded == null || !loaded.isOf(job)) {
+      loaded = new LoadedFeatures(job);
+    }
+    return loaded.get().orElseThrow();
+  }
+
+  private static void checkJob(JobConfig job) {
+    Loading.format(job, "a job with features", FORMATS);
     if (job.model().kind() == ModelConfig.Kind.NONE) {
       throw new InvalidInput("job " + job.job() + ": model.kind is missing; give the network, such as deepfm");
     }
-    return DeclaredFeatures.of(job);
   }
 
   @Override
@@ -126,6 +147,17 @@ public final class TabularProgram implements TrainingProgram, Servable {
     }
     TabularNetworks.network(job, features);
     FirstExamples.check(job, files, (of, badLines) -> features.source(of, Use.TRAIN, badLines));
+    warn(job, features, files);
+  }
+
+  /** Names columns that may mislead, by the facts of the training rows, or by a look at the first of them. */
+  private static void warn(JobConfig job, DeclaredFeatures features, Inputs files) {
+    Path first = files.train().get(0);
+    boolean here = PipeCommand.of(job.data().pipeCommand()) == null && first.getFileSystem() == FileSystems.getDefault();
+    if (features.facts().isPresent() || here) {
+      MisleadingColumns.named(job, features.facts().orElseGet(() -> features.look(List.of(first), LOOK_ROWS)),
+          features.facts().isPresent() ? "training rows" : "first rows of " + first.getFileName()).forEach(LOG::warn);
+    }
   }
 
   /**
@@ -134,7 +166,7 @@ public final class TabularProgram implements TrainingProgram, Servable {
    * @param distinctLimit most distinct values of a table that are counted
    */
   public static TableStatistics analyze(JobConfig job, int threads, int distinctLimit, BadLines badLines, LoadListener progress) {
-    Loading.format(job, "a job with features", Format.CSV, Format.TSV, Format.JSON);
+    Loading.format(job, "a job with features", FORMATS);
     return DeclaredFeatures.analyze(job, files(job).train(), threads, distinctLimit, badLines, progress);
   }
 
@@ -157,8 +189,8 @@ public final class TabularProgram implements TrainingProgram, Servable {
   public void run(Worker worker) throws Exception {
     JobConfig job = worker.job();
     worker.settings(NoSettings.class);
-    DeclaredFeatures features = features(job);
-    features.requireSame(worker);
+    checkJob(job);
+    DeclaredFeatures features = worker.features();
     Inputs files = files(job);
     BadLines badLines = Loading.badLinesOfOwn(worker);
     new BinaryClassification(worker, "tabular", head(job, true), () -> labels(job).evaluation(), validation(job, features, files, badLines))

@@ -29,14 +29,17 @@ import java.util.List;
  * @param parentChecksum of the manifest there, since another snapshot may have taken that name; empty for all others
  * @param trainers progress of each trainer, in rank order
  * @param files one per shard, in shard order
+ * @param features digest of the declared features and their statistics; empty: none, or not known
  * @param trainersFiles files that trainers keep beside the shards; readers that do not know their content leave them
  *     unchanged
  */
 public record Manifest(String job, String run, String mode, SnapshotKind kind, long step, int pass, long version,
     OptimizerUpdates updates, boolean fuzzy, ExampleCounts examples, String parent, String parentChecksum,
-    ModelLayout model, List<Trainer> trainers, List<FileEntry> files, List<FileEntry> trainersFiles) {
+    ModelLayout model, List<Trainer> trainers, List<FileEntry> files, String features,
+    List<FileEntry> trainersFiles) {
 
   static final String TRAINERS_FILES = "trainers_files";
+  private static final String FEATURES = "features_digest";
   private static final String FORMAT = "regatta-snapshot-2";
   /** Format whose trainers have one number for all counts. */
   private static final String FORMAT_1 = "regatta-snapshot-1";
@@ -108,7 +111,7 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
   public Manifest(String job, String run, String mode, SnapshotKind kind, long step, int pass, long version, boolean fuzzy,
       String parent, String parentChecksum, ModelLayout model, List<Trainer> trainers, List<FileEntry> files) {
     this(job, run, mode, kind, step, pass, version, every(version, model), fuzzy, ExampleCounts.UNKNOWN, parent,
-        parentChecksum, model, trainers, files, List.of());
+        parentChecksum, model, trainers, files, "", List.of());
   }
 
   private static OptimizerUpdates every(long updates, ModelLayout model) {
@@ -167,7 +170,7 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
       json.put(PER_SERVER, model.sharding().perServer()).put(SPARSE, model.sharding().sparsePerServer());
     }
     return json.put("model", model.toJson()).put("trainers", marks).put("files", json(files))
-        .put(TRAINERS_FILES, json(trainersFiles));
+        .put(FEATURES, features).put(TRAINERS_FILES, json(trainersFiles));
   }
 
   private static JsonArray json(List<FileEntry> entries) {
@@ -197,7 +200,8 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
         json.getLong("step"), json.getInteger("pass"), json.getLong("version"),
         version1 ? every(json.getLong("version"), model) : ProgressJson.updates(json.getJsonObject("optimizer_updates")), json.getBoolean("fuzzy"),
         json.containsKey(EXAMPLES) ? ExampleCounts.of(json.getJsonObject(EXAMPLES)) : ExampleCounts.UNKNOWN,
-        json.getString("parent"), text(json, "parent_checksum"), model, trainers, files, files(json, TRAINERS_FILES));
+        json.getString("parent"), text(json, "parent_checksum"), model, trainers, files,
+        json.getString(FEATURES, ""), files(json, TRAINERS_FILES));
   }
 
   private static String text(JsonObject json, String key) {
@@ -212,6 +216,6 @@ public record Manifest(String job, String run, String mode, SnapshotKind kind, l
   Manifest with(SnapshotKind newKind, ModelLayout newModel, List<FileEntry> newFiles) {
     boolean delta = newKind == SnapshotKind.DELTA;
     return new Manifest(job, run, mode, newKind, step, pass, version, updates, fuzzy, examples, delta ? parent : "",
-        delta ? parentChecksum : "", newModel, trainers, newFiles, trainersFiles);
+        delta ? parentChecksum : "", newModel, trainers, newFiles, features, trainersFiles);
   }
 }

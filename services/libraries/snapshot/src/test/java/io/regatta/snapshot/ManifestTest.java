@@ -28,7 +28,7 @@ class ManifestTest {
         List.of(31L, 32L), List.of(5L, 6L), new JsonObject());
     Manifest.Trainer second = first.as(1);
     Manifest written = new Manifest("job", "a1", "geo", SnapshotKind.FULL, 90, -1, 61, new OptimizerUpdates(61, Map.of("words", 11L)),
-        true, new ExampleCounts(2890, 40, 16), "", "", MODEL, List.of(first, second), FILES, List.of());
+        true, new ExampleCounts(2890, 40, 16), "", "", MODEL, List.of(first, second), FILES, "0c", List.of());
     JsonObject json = new JsonObject(written.toJson().encode());
     assertThat(json.getString("format")).isEqualTo("regatta-snapshot-2");
     assertThat(Manifest.of(Path.of("dir"), json)).isEqualTo(written);

@@ -282,7 +282,7 @@ class ShardFilesTest {
     JobSnapshot snapshot = snapshot(saved);
     FileEntry file = ShardSaver.save(snapshot, confined(out.part()), HERE);
     out.publish(new Manifest("job", "a1", "async", SnapshotKind.FULL, 0, -1, snapshot.version(), snapshot.updates(),
-        false, ExampleCounts.NONE, "", "", ModelLayout.of(snapshot.spec()), List.of(), List.of(file), List.of())
+        false, ExampleCounts.NONE, "", "", ModelLayout.of(snapshot.spec()), List.of(), List.of(file), "", List.of())
         .toJson(), true);
     ShardRestorer.restore(into.restore("job"), confined(dir.resolve(name)), resume, ResumePoint.NONE, HERE);
     return into;

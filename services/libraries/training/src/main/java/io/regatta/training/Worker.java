@@ -13,6 +13,7 @@ import io.regatta.data.ExampleExchange;
 import io.regatta.snapshot.SnapshotKind;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.Strategy;
+import io.regatta.training.feature.DeclaredFeatures;
 import io.regatta.training.optimizer.RegattaOptimizer;
 import io.regatta.training.rank.FleetTrainer;
 import io.regatta.training.result.EvaluationRecord;
@@ -72,6 +73,15 @@ public interface Worker {
    * when it makes its trainer takes no settings: keys in the section are then refused.
    */
   <R extends Record> R settings(Class<R> type);
+
+  /**
+   * Returns the features that the job declares, and a source of examples of them; they are read once per trainer. All
+   * replicas of all trainers must call it equally often.
+   *
+   * @throws io.regatta.core.error.RegattaException.InvalidInput if the job declares none, statistics that they need are
+   *     missing, or the trainers have different ones
+   */
+  DeclaredFeatures features();
 
   /**
    * Returns the job's {@code device}, which exists on this machine. Use it for

@@ -1,5 +1,6 @@
 package io.regatta.core.feature;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -34,5 +35,47 @@ public record FeatureStatistics(Map<String, NumberStatistics> numbers, Map<Strin
     digest.add(bounds.size());
     new TreeMap<>(vocabularies).forEach((name, vocabulary) -> digest.add(name).add(vocabulary.digest()));
     return digest.add(vocabularies.size()).value();
+  }
+
+  /**
+   * The statistics of training rows that features need. Immutable.
+   *
+   * @param numbers fields whose mean, deviation and range are needed, in the order of the features
+   * @param quantiles number of buckets, by feature
+   * @param minCounts minimum count of a value, by namespace
+   */
+  public record Needs(List<String> numbers, Map<String, Integer> quantiles, Map<String, Long> minCounts) {
+
+    public Needs {
+      numbers = List.copyOf(numbers);
+      quantiles = Map.copyOf(quantiles);
+      minCounts = Map.copyOf(minCounts);
+    }
+
+    /** Returns the needs of these features. */
+    public static Needs of(List<Feature> features) {
+      List<String> numbers = new ArrayList<>();
+      Map<String, Integer> quantiles = new TreeMap<>();
+      Map<String, Long> minCounts = new TreeMap<>();
+      for (Feature feature : features) {
+        if (feature instanceof NumberFeature number && number.scale() != NumberFeature.Scale.NONE) {
+          numbers.add(number.name());
+        } else if (feature instanceof TimeFeature time && time.parts().contains(TimeFeature.Part.AGE_DAYS)) {
+          numbers.add(TimeFeature.Part.AGE_DAYS.field(time.name()));
+        } else if (feature instanceof BucketFeature bucket && bucket.quantiles() > 0) {
+          quantiles.put(bucket.name(), bucket.quantiles());
+        }
+        IdCoding ids = FeatureTransform.coding(feature);
+        if (ids != null && ids.minCount() > 1) {
+          minCounts.put(ids.namespace(), ids.minCount());
+        }
+      }
+      return new Needs(numbers, quantiles, minCounts);
+    }
+
+    /** Returns true if the features are computed from their values alone. */
+    public boolean isEmpty() {
+      return numbers.isEmpty() && quantiles.isEmpty() && minCounts.isEmpty();
+    }
   }
 }

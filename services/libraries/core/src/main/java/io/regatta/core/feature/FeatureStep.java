@@ -407,14 +407,29 @@ abstract class FeatureStep {
 
     @Override
     BadValue apply(InputRow row, Example into) {
+      if (isPlain(row)) {
+        into.put(field(), namespace.known(namespace.id(row.bytes(column), row.from(column), row.to(column))));
+        return GOOD;
+      }
       return each(row, into, null);
     }
 
     @Override
     void observe(InputRow row, FeatureObserver into) {
-      if (namespace.isCounted()) {
+      if (!namespace.isCounted()) {
+        return;
+      }
+      if (isPlain(row)) {
+        into.value(namespace.name(), row.bytes(column), row.from(column), row.to(column),
+            namespace.id(row.bytes(column), row.from(column), row.to(column)));
+      } else {
         each(row, null, into);
       }
+    }
+
+    /** Returns true if the value is one text as it is: the case of nearly all values, which needs no parts. */
+    private boolean isPlain(InputRow row) {
+      return rules.single() && !namespace.isWhole() && row.type(column) == InputRow.Type.TEXT;
     }
 
     private Parts parts(InputRow row) {

@@ -36,8 +36,8 @@ public final class FeatureTransform {
     columns = List.copyOf(read);
     valued = features.stream().anyMatch(FeatureTransform::hasFactors);
     checkNames();
-    checkCounts();
-    FieldBuilder builder = new FieldBuilder(columns, statistics, complete);
+    checkTables();
+    FieldBuilder builder = new FieldBuilder(columns, statistics, FeatureStatistics.Needs.of(features), complete);
     List<List<FeatureStep>> ofFeatures = new ArrayList<>();
     this.features.forEach(feature -> ofFeatures.add(builder.steps(feature)));
     fields = List.copyOf(builder.fields());
@@ -63,19 +63,6 @@ public final class FeatureTransform {
    */
   public static FeatureTransform withoutStatistics(List<Feature> features) {
     return new FeatureTransform(features, FeatureStatistics.NONE, false);
-  }
-
-  /** Returns the names of the features that need statistics. */
-  public static List<String> needsStatistics(List<Feature> features) {
-    return features.stream().filter(FeatureTransform::needs).map(Feature::name).toList();
-  }
-
-  private static boolean needs(Feature feature) {
-    IdCoding coding = coding(feature);
-    return coding != null && coding.minCount() > 1
-        || feature instanceof NumberFeature number && number.scale() != NumberFeature.Scale.NONE
-        || feature instanceof BucketFeature bucket && bucket.quantiles() > 0
-        || feature instanceof TimeFeature time && time.parts().contains(TimeFeature.Part.AGE_DAYS);
   }
 
   /** Returns the rules of a feature's ids, or null. */
@@ -109,15 +96,15 @@ public final class FeatureTransform {
     }
   }
 
-  private void checkCounts() {
+  /** Checks that features of one table make the same ids of equal values. */
+  private void checkTables() {
     Map<String, Feature> firsts = new HashMap<>();
     for (Feature feature : features) {
       IdCoding coding = coding(feature);
       Feature first = coding == null ? null : firsts.putIfAbsent(coding.namespace(), feature);
-      if (first != null && coding(first).minCount() != coding.minCount()) {
+      if (first != null && !coding(first).equals(coding)) {
         throw new InvalidInput("the features " + first.name() + " and " + feature.name() + " share the table "
-            + coding.namespace() + ", but have the minimum counts " + coding(first).minCount() + " and " + coding.minCount()
-            + ": give both the same");
+            + coding.namespace() + ", but differ in " + coding(first).difference(coding) + ": give both the same");
       }
     }
   }
@@ -238,8 +225,17 @@ public final class FeatureTransform {
     return null;
   }
 
-  /** Passes the values of a good row from which statistics are computed to {@code into}. */
-  public void observe(InputRow row, FeatureObserver into) {
-    steps.forEach(step -> step.observe(row, into));
+  /**
+   * Passes the values of good rows from which statistics are computed to {@code into}: feature by feature, and each one's in
+   * the order of the rows, so that what is computed of a feature stays in the processor's cache.
+   *
+   * @param count rows, the first ones of the array
+   */
+  public void observe(InputRow[] rows, int count, FeatureObserver into) {
+    for (FeatureStep step : steps) {
+      for (int i = 0; i < count; i++) {
+        step.observe(rows[i], into);
+      }
+    }
   }
 }

@@ -4,7 +4,6 @@ import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.feature.Feature.Missing;
 import io.regatta.core.feature.Feature.Pooling;
 import io.regatta.core.feature.FeatureField.Kind;
-import io.regatta.core.feature.NumberFeature.Scale;
 import io.regatta.core.feature.SequenceFeature.Keep;
 import io.regatta.core.reduce.DistinctIds;
 import java.util.ArrayList;
@@ -18,15 +17,17 @@ final class FieldBuilder {
 
   private final List<String> columns;
   private final FeatureStatistics statistics;
+  private final FeatureStatistics.Needs needs;
   private final boolean complete;
   private final List<FeatureField> fields = new ArrayList<>();
   private int dense;
   private int ids;
 
   /** @param complete false: statistics that lack are left out */
-  FieldBuilder(List<String> columns, FeatureStatistics statistics, boolean complete) {
+  FieldBuilder(List<String> columns, FeatureStatistics statistics, FeatureStatistics.Needs needs, boolean complete) {
     this.columns = columns;
     this.statistics = statistics;
+    this.needs = needs;
     this.complete = complete;
   }
 
@@ -46,7 +47,7 @@ final class FieldBuilder {
   List<FeatureStep> steps(Feature feature) {
     if (feature instanceof NumberFeature number) {
       return List.of(new FeatureStep.OfNumber(denseField(number.name(), number.missing()), number, column(number.column()),
-          numbers(number.name(), number.scale() != Scale.NONE)));
+          numbers(number.name())));
     } else if (feature instanceof BucketFeature bucket) {
       IdNamespace namespace = new IdNamespace(IdCoding.of(bucket.namespace()), null);
       return List.of(new FeatureStep.OfBucket(idField(bucket.name(), Kind.IDS, 1, bucket.missing(), namespace), bucket,
@@ -86,7 +87,7 @@ final class FieldBuilder {
       IdNamespace namespace = new IdNamespace(IdCoding.of(name), null);
       namespaces.add(namespace);
       if (part == TimeFeature.Part.AGE_DAYS) {
-        age = numbers(name, true);
+        age = numbers(name);
         parts.add(denseField(name, time.missing()));
       } else {
         parts.add(idField(name, Kind.IDS, 1, time.missing(), namespace));
@@ -116,20 +117,20 @@ final class FieldBuilder {
 
   private IdNamespace namespace(Feature feature) {
     IdCoding coding = FeatureTransform.coding(feature);
-    if (coding.minCount() == 1) {
+    if (!needs.minCounts().containsKey(coding.namespace())) {
       return new IdNamespace(coding, null);
     }
     Vocabulary vocabulary = statistics.vocabularies().get(coding.namespace());
     return new IdNamespace(coding, vocabulary != null ? vocabulary : lacking(feature.name(), "vocabulary", EMPTY));
   }
 
-  private NumberStatistics numbers(String field, boolean needed) {
+  private NumberStatistics numbers(String field) {
     NumberStatistics numbers = statistics.numbers().get(field);
-    return numbers != null ? numbers : needed ? lacking(field, "mean", UNKNOWN) : UNKNOWN;
+    return numbers != null ? numbers : needs.numbers().contains(field) ? lacking(field, "mean", UNKNOWN) : UNKNOWN;
   }
 
   private List<Double> bounds(BucketFeature bucket) {
-    if (bucket.quantiles() == 0) {
+    if (!needs.quantiles().containsKey(bucket.name())) {
       return bucket.bounds();
     }
     List<Double> bounds = statistics.bounds().get(bucket.name());

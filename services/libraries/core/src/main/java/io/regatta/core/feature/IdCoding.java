@@ -33,4 +33,12 @@ public record IdCoding(String namespace, long minCount, long hashBuckets, List<S
   public static IdCoding of(String namespace) {
     return new IdCoding(namespace, 1, 0, List.of(), false);
   }
+
+  /** Returns what differs from other rules of the namespace, with both values. */
+  String difference(IdCoding other) {
+    return minCount != other.minCount ? "the minimum count, " + minCount + " and " + other.minCount
+        : hashBuckets != other.hashBuckets ? "the hash buckets, " + hashBuckets + " and " + other.hashBuckets
+        : whole != other.whole ? "whole, " + whole + " and " + other.whole
+        : "the vocabulary, of " + vocabulary.size() + " and " + other.vocabulary.size() + " values";
+  }
 }

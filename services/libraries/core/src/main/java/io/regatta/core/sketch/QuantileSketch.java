@@ -26,6 +26,10 @@ public final class QuantileSketch {
   private long random;
   private long count;
   private int kept;
+  /** Capacity of the levels by their distance from the highest one, and the sum of these. */
+  private int[] capacities = new int[CAPACITY_MIN];
+  private int counted;
+  private int capacity;
 
   /** Numbers that count for the same; sorted except for the lowest level. */
   private static final class Level {
@@ -93,16 +97,19 @@ public final class QuantileSketch {
 
   /** Returns the numbers that a level should hold at most. */
   private int capacity(int level) {
-    int depth = levels.size() - 1 - level;
-    return Math.max(CAPACITY_MIN, (int) Math.ceil(k * StrictMath.pow(DECAY, depth)));
+    return capacities[levels.size() - 1 - level];
   }
 
+  /** Returns the numbers that all levels should hold at most. */
   private int capacity() {
-    int all = 0;
-    for (int level = 0; level < levels.size(); level++) {
-      all += capacity(level);
+    while (counted < levels.size()) {
+      if (counted == capacities.length) {
+        capacities = Arrays.copyOf(capacities, 2 * counted);
+      }
+      capacities[counted] = Math.max(CAPACITY_MIN, (int) Math.ceil(k * StrictMath.pow(DECAY, counted)));
+      capacity += capacities[counted++];
     }
-    return all;
+    return capacity;
   }
 
   private void compress() {
@@ -184,6 +191,37 @@ public final class QuantileSketch {
     long wanted = (long) Math.ceil(rank * count);
     int at = Arrays.binarySearch(ranked.ranks, wanted);
     return ranked.values[Math.min(kept - 1, at < 0 ? -at - 1 : at)];
+  }
+
+  /**
+   * Returns the share of the pairs of a number of this one and a number of another in which this one's is greater; equal
+   * numbers count half. This is the AUC of the numbers as scores, if this one holds those of positive examples. NaN if one
+   * is empty.
+   */
+  public double greater(QuantileSketch other) {
+    if (count == 0 || other.count == 0) {
+      return Double.NaN;
+    }
+    Ranked mine = ranked();
+    Ranked others = other.ranked();
+    double pairs = 0;
+    int below = 0;
+    int upTo = 0;
+    for (int i = 0; i < mine.values.length; i++) {
+      double value = mine.values[i];
+      while (below < others.values.length && others.values[below] < value) {
+        below++;
+      }
+      upTo = Math.max(upTo, below);
+      while (upTo < others.values.length && others.values[upTo] <= value) {
+        upTo++;
+      }
+      long weight = mine.ranks[i] - (i == 0 ? 0 : mine.ranks[i - 1]);
+      long less = below == 0 ? 0 : others.ranks[below - 1];
+      long notMore = upTo == 0 ? 0 : others.ranks[upTo - 1];
+      pairs += weight * (less + (notMore - less) / 2.0);
+    }
+    return pairs / ((double) mine.ranks[kept - 1] * others.ranks[other.kept - 1]);
   }
 
   /**

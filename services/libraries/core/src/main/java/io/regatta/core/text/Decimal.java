@@ -37,9 +37,7 @@ public final class Decimal {
     for (; i < to; i++) {
       int digit = bytes[i] - '0';
       if (digit >= 0 && digit <= 9) {
-        if (digits < DIGITS_MAX) {
-          mantissa = 10 * mantissa + digit;
-        }
+        mantissa = 10 * mantissa + digit; // of too many digits it is not used
         digits++;
         exponent -= point ? 1 : 0;
       } else if (bytes[i] == '.' && !point) {

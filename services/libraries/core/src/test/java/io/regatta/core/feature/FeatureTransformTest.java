@@ -153,7 +153,7 @@ class FeatureTransformTest {
         new FeatureStatistics(Map.of(), Map.of(), Map.of("item", vocabulary)));
     assertThat(apply(transform, "often", "rare").ids()).containsExactly(id("item", "often"), hash("item", 2));
     assertThat(apply(transform, "", "often").ids()).containsExactly(hash("item", 1), id("item", "often"));
-    assertThat(FeatureTransform.needsStatistics(features)).containsExactly("a", "b");
+    assertThat(FeatureStatistics.Needs.of(features).minCounts()).containsExactly(Map.entry("item", 3L));
     assertThatThrownBy(() -> FeatureTransform.of(features, FeatureStatistics.NONE)).isInstanceOf(InvalidInput.class)
         .hasMessageContaining("no vocabulary of the feature a");
   }
@@ -292,6 +292,16 @@ class FeatureTransformTest {
     assertThat(apply(of(feature), "soon").bad().column()).isEqualTo("w");
   }
 
+  @ParameterizedTest
+  @CsvSource(delimiter = ';', value = {"3; 0; ; false; the minimum count, 1 and 3", "1; 9; ; false; the hash buckets, 0 and 9",
+      "1; 0; a; false; the vocabulary, of 0 and 1 values", "1; 0; ; true; whole, false and true"})
+  void features_of_a_table_that_make_other_ids_of_equal_values_are_refused(long minCount, long buckets, String known, boolean whole,
+      String message) {
+    IdCoding other = new IdCoding("item", minCount, buckets, known == null ? List.of() : List.of(known), whole);
+    assertThatThrownBy(() -> of(new IdFeature("a", "a", Missing.OWN, IdCoding.of("item")), new IdFeature("b", "b", Missing.OWN, other)))
+        .isInstanceOf(InvalidInput.class).hasMessageContaining("the features a and b share the table item, but differ in " + message);
+  }
+
   @Test
   void an_age_is_a_standard_score_of_days() {
     TimeFeature feature = new TimeFeature("w", "w", Missing.OWN, Format.ISO, "", ZoneId.of("UTC"), List.of(Part.AGE_DAYS),
@@ -299,7 +309,7 @@ class FeatureTransformTest {
     FeatureTransform transform = FeatureTransform.of(List.of(feature), numbers("w.age_days", 1, 2, 0, 0));
     assertThat(apply(transform, "2024-01-03T12:00:00").dense()).containsExactly(0.75f, 0f);
     assertThat(apply(transform, "").dense()).containsExactly(0f, 1f);
-    assertThat(FeatureTransform.needsStatistics(List.of(feature))).containsExactly("w");
+    assertThat(FeatureStatistics.Needs.of(List.of(feature)).numbers()).containsExactly("w.age_days");
   }
 
   @Test
@@ -373,9 +383,9 @@ class FeatureTransformTest {
     set(row, 0, "5");
     set(row, 1, "ignored");
     set(row, 2, "x|y|z");
-    transform.observe(row, observer);
+    transform.observe(new InputRow[] {row}, 1, observer);
     row.clear();
-    transform.observe(row, observer);
+    transform.observe(new InputRow[] {row}, 1, observer);
     assertThat(seen).containsExactly("n 9.0", "b 5.0", "item x", "item y");
   }
 }

@@ -188,4 +188,51 @@ class SketchTest {
     byte[] bytes = ("-" + text).getBytes(StandardCharsets.UTF_8);
     counts.add(bytes, 1, bytes.length, Mix64.text(text));
   }
+
+  @Test
+  void distinct_values_are_exact_up_to_a_limit_and_then_within_four_standard_errors() {
+    for (int n : new int[] {0, 1, DistinctCount.EXACT_MAX, DistinctCount.EXACT_MAX + 1, 5000, 12_000, 20_000, 300_000, 2_000_000}) {
+      DistinctCount all = new DistinctCount();
+      DistinctCount merged = new DistinctCount();
+      for (int part = 0; part < 4; part++) {
+        DistinctCount of = new DistinctCount();
+        for (int i = part * n / 4; i < n; i++) { // parts overlap
+          of.add(Mix64.mix(i + 1));
+        }
+        merged.merge(of);
+      }
+      for (int i = 0; i < n; i++) {
+        all.add(Mix64.mix(i + 1));
+      }
+      assertThat(all.isExact()).isEqualTo(n <= DistinctCount.EXACT_MAX);
+      assertThat((double) all.count()).as("%d", n).isCloseTo(n, within(all.isExact() ? 0 : 4 * DistinctCount.ERROR * n));
+      assertThat(merged.count()).isEqualTo(all.count());
+    }
+  }
+
+  @Test
+  void the_share_of_greater_pairs_is_the_auc() {
+    Random random = new Random(3);
+    QuantileSketch positive = new QuantileSketch(1 << 10, 1);
+    QuantileSketch negative = new QuantileSketch(1 << 10, 2);
+    assertThat(positive.greater(negative)).isNaN();
+    double pairs = 0;
+    double[] xs = new double[900];
+    double[] ys = new double[700];
+    for (int i = 0; i < xs.length; i++) {
+      xs[i] = random.nextInt(20) + 2;
+      positive.add(xs[i]);
+    }
+    for (int i = 0; i < ys.length; i++) {
+      ys[i] = random.nextInt(20);
+      negative.add(ys[i]);
+    }
+    for (double x : xs) {
+      for (double y : ys) {
+        pairs += x > y ? 1 : x == y ? 0.5 : 0;
+      }
+    }
+    assertThat(positive.greater(negative)).isCloseTo(pairs / (xs.length * ys.length), within(1e-12));
+    assertThat(negative.greater(positive)).isCloseTo(1 - pairs / (xs.length * ys.length), within(1e-12));
+  }
 }

@@ -1,6 +1,7 @@
 package io.regatta.data.feature;
 
 import io.regatta.core.feature.FeatureTransform;
+import io.regatta.core.feature.InputRow;
 import io.regatta.data.BadLines;
 import io.regatta.data.DataCursor;
 import io.regatta.data.FileSource;
@@ -86,6 +87,11 @@ public final class FeatureSource<R> implements FileSource<R> {
   @Override
   public boolean parse(R row, SlotBatch into, int at) {
     return reader.read(row, into, at, badLines);
+  }
+
+  /** Returns the columns of the row that the calling thread has parsed last; valid until its next one. */
+  public InputRow columns() {
+    return reader.input();
   }
 
   /**

@@ -11,11 +11,11 @@ import java.util.LinkedHashSet;
 /** The format of lines that are JSON objects of declared features' columns; the label may be missing. Immutable. */
 public final class JsonLineFormat implements LineFormat {
 
-  private final RowReader<JsonRows.Row> reader;
+  private final RowReader<NumberedLine> reader;
 
   /** Creates the format. */
   public JsonLineFormat(FeatureTransform transform, RowLabels labels) {
-    reader = new RowReader<>(new JsonRows(new LinkedHashSet<>(transform.columns()), new LinkedHashSet<>(labels.columns())), transform,
+    reader = new RowReader<>(new JsonRows(new LinkedHashSet<>(transform.columns()), new LinkedHashSet<>(labels.columns()), null), transform,
         labels.toPredict());
   }
 
@@ -31,6 +31,6 @@ public final class JsonLineFormat implements LineFormat {
 
   @Override
   public boolean parse(Line line, SlotBatch into, int row, BadLines badLines) {
-    return reader.read(new JsonRows.Row(line, 0), into, row, badLines);
+    return reader.read(new NumberedLine(line, 0), into, row, badLines);
   }
 }

@@ -8,10 +8,10 @@ import io.regatta.core.feature.InputRow;
 import io.regatta.data.BadLines;
 import io.regatta.data.DataCursor;
 import io.regatta.data.Line;
-import io.regatta.data.LineCursor;
 import io.regatta.data.RowFormat;
 import io.regatta.data.SlotSource;
 import io.regatta.data.file.FileQueue;
+import io.regatta.data.file.PipeCommand;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -27,7 +27,7 @@ import java.util.Set;
  * false} are text. Null and an absent key are missing. An array of single values is a list of texts, without its nulls.
  * A line without any of the needed columns is bad. Immutable; any thread.
  */
-public final class JsonRows implements RowFormat<JsonRows.Row> {
+public final class JsonRows implements RowFormat<NumberedLine> {
 
   private static final JsonFactory JSON = new JsonFactory();
   private static final String OBJECT = "a JSON object";
@@ -36,22 +36,22 @@ public final class JsonRows implements RowFormat<JsonRows.Row> {
   private final List<String> columns;
   private final Map<String, Integer> numbers = new HashMap<>();
   private final int needed;
-
-  /** A line and the number of its file among those that are read, from 0. */
-  public record Row(Line line, int fileNumber) {}
+  private final PipeCommand command;
 
   /**
    * Creates the format.
    *
    * @param needed columns to read, in order
    * @param optional further columns to read
+   * @param command that files go through; null: none
    */
-  public JsonRows(Set<String> needed, Set<String> optional) {
+  public JsonRows(Set<String> needed, Set<String> optional, PipeCommand command) {
     Set<String> all = new LinkedHashSet<>(needed);
     all.addAll(optional);
     columns = List.copyOf(all);
     columns.forEach(column -> numbers.put(column, numbers.size()));
     this.needed = needed.size();
+    this.command = command;
   }
 
   @Override
@@ -65,17 +65,17 @@ public final class JsonRows implements RowFormat<JsonRows.Row> {
   }
 
   @Override
-  public SlotSource.Cursor<Row> open(FileQueue queue, DataCursor place) {
-    return new Cursor(new LineCursor(queue, null, place));
+  public SlotSource.Cursor<NumberedLine> open(FileQueue queue, DataCursor place) {
+    return NumberedLine.cursor(queue, command, place);
   }
 
   @Override
-  public Place place(Row row) {
-    return new Place(row.line().file(), row.fileNumber(), row.line().number());
+  public Place place(NumberedLine row) {
+    return row.place();
   }
 
   @Override
-  public boolean read(Row row, InputRow into, BadLines badLines) {
+  public boolean read(NumberedLine row, InputRow into, BadLines badLines) {
     Line line = row.line();
     into.clear();
     String[] column = {"line"};
@@ -151,35 +151,5 @@ public final class JsonRows implements RowFormat<JsonRows.Row> {
   private static void text(String text, InputRow into, int column) {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
     into.text(column, bytes, 0, bytes.length);
-  }
-
-  /** A cursor over lines that adds the number of their file. */
-  private record Cursor(LineCursor lines) implements SlotSource.Cursor<Row> {
-
-    @Override
-    public Row next() {
-      Line line = lines.next();
-      return line == null ? null : new Row(line, lines.place().file());
-    }
-
-    @Override
-    public DataCursor place() {
-      return lines.place();
-    }
-
-    @Override
-    public long bytesBehind() {
-      return lines.bytesBehind();
-    }
-
-    @Override
-    public void cancel() {
-      lines.cancel();
-    }
-
-    @Override
-    public void close() {
-      lines.close();
-    }
   }
 }

@@ -41,6 +41,16 @@ public record LabelColumn(String column, Kind kind, List<String> words, boolean 
   }
 
   /**
+   * Returns the label of a row; NaN if it is missing or none.
+   *
+   * @param number of the label's column
+   */
+  public float value(InputRow row, int number) {
+    float[] value = new float[1];
+    return read(row, new int[] {number}, value, 0) == null ? value[0] : Float.NaN;
+  }
+
+  /**
    * Creates the column of a binary label.
    *
    * @param positive text of the positive class; empty: 1 or true
@@ -62,6 +72,11 @@ public record LabelColumn(String column, Kind kind, List<String> words, boolean 
   @Override
   public int width() {
     return 1;
+  }
+
+  @Override
+  public boolean isBinary() {
+    return kind == Kind.BINARY;
   }
 
   @Override

@@ -18,7 +18,6 @@ import io.regatta.data.SlotBatch;
 import io.regatta.data.SlotSource;
 import io.regatta.data.file.FileQueue;
 import io.regatta.data.format.CsvRows;
-import io.regatta.data.format.CsvSource;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -109,12 +108,12 @@ public final class RequestRows {
    * @throws InvalidInput if there is no header, and the job that trained does not name the columns
    */
   public Table csv(boolean header) {
-    return new Table(CsvRows.csv(names(header), needed, optional));
+    return new Table(CsvRows.csv(names(header), needed, optional, null));
   }
 
   /** Returns the reader of texts of tab-separated values; see {@link #csv}. */
   public Table tsv(boolean header) {
-    return new Table(CsvRows.tsv(names(header), needed, optional));
+    return new Table(CsvRows.tsv(names(header), needed, optional, null));
   }
 
   private List<String> names(boolean header) {
@@ -129,7 +128,7 @@ public final class RequestRows {
   public final class Table {
 
     private final CsvRows rows;
-    private final RowReader<CsvSource.Row> reader;
+    private final RowReader<CsvRows.Row> reader;
 
     private Table(CsvRows rows) {
       this.rows = rows;

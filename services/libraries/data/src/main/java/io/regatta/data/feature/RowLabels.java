@@ -25,6 +25,11 @@ public interface RowLabels {
    */
   BadValue read(InputRow row, int[] numbers, float[] labels, int at);
 
+  /** Returns true if the only float is a binary label. */
+  default boolean isBinary() {
+    return false;
+  }
+
   /** Returns the same labels for rows to predict, which may lack all of them. */
   RowLabels toPredict();
 }

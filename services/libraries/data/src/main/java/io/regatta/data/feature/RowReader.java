@@ -47,6 +47,16 @@ final class RowReader<R> {
     return layout;
   }
 
+  /** Returns true if the only label is 0 or 1. */
+  boolean hasBinaryLabel() {
+    return labels.isBinary();
+  }
+
+  /** Returns an empty row for {@link #read}. */
+  InputRow newInput() {
+    return new InputRow(rows.columns().size());
+  }
+
   RowFormat<R> rows() {
     return rows;
   }
@@ -58,7 +68,11 @@ final class RowReader<R> {
 
   /** Returns false if the row is bad and skipped. */
   boolean read(R row, SlotBatch into, int at, BadLines badLines) {
-    InputRow input = inputs.get();
+    return read(row, inputs.get(), into, at, badLines);
+  }
+
+  /** Returns false if the row is bad and skipped; {@code input} gets its columns. */
+  boolean read(R row, InputRow input, SlotBatch into, int at, BadLines badLines) {
     if (!rows.read(row, input, badLines)) {
       return false;
     }

@@ -14,6 +14,7 @@ import io.regatta.core.feature.Vocabulary;
 import io.regatta.core.file.WholeFile;
 import io.regatta.core.sketch.ValueCounts.Counted;
 import io.regatta.data.RowFormat.Place;
+import io.regatta.data.column.ColumnFacts;
 import io.regatta.data.feature.RowSplit.Boundaries;
 import io.regatta.data.feature.TableStatistics.Basis;
 import io.regatta.data.feature.TableStatistics.Facts;
@@ -23,6 +24,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -53,7 +55,7 @@ public final class StatisticsFile {
     root.putObject("basis").put("features", statistics.basis().features()).put("test", statistics.basis().test());
     root.put("rows", statistics.facts().rows()).put("bad_lines", statistics.facts().badLines());
     ObjectNode columns = root.putObject("columns");
-    statistics.facts().missing().forEach((column, missing) -> columns.putObject(column).put("missing", missing));
+    statistics.facts().columns().forEach((column, facts) -> ColumnFactsJson.write(facts, columns.putObject(column)));
     statistics.boundaries().test().ifPresent(place -> put(root.putObject(SPLIT), place));
     statistics.boundaries().validation().ifPresent(place -> put(root.putObject(VALIDATION_SPLIT), place));
     ArrayNode files = root.putArray("files");
@@ -82,22 +84,27 @@ public final class StatisticsFile {
     }
   }
 
-  /** Returns the files of a directory's statistics. */
-  public static List<Path> files(Path dir) {
-    List<Path> files = new ArrayList<>(List.of(dir.resolve(NAME)));
-    for (JsonNode vocabulary : root(dir).path("features").path("vocabularies")) {
-      files.add(inside(dir, vocabulary.path("file").asText()));
-    }
-    return files;
-  }
+  /**
+   * Statistics, and the files from which they were read.
+   *
+   * @param files content by name, {@value #NAME} as the last one; must not be changed
+   */
+  public record Loaded(TableStatistics statistics, Map<String, byte[]> files) {}
 
   /**
    * Reads the statistics of a directory.
    *
    * @throws InvalidInput if they are not there, or not of this format
    */
-  public static TableStatistics read(Path dir) {
-    JsonNode root = root(dir);
+  public static Loaded read(Path dir) {
+    byte[] text = bytes(dir.resolve(NAME));
+    Map<String, byte[]> read = new LinkedHashMap<>();
+    TableStatistics statistics = read(dir, root(dir, text), read);
+    read.put(NAME, text);
+    return new Loaded(statistics, Collections.unmodifiableMap(read));
+  }
+
+  private static TableStatistics read(Path dir, JsonNode root, Map<String, byte[]> read) {
     Map<String, NumberStatistics> numbers = new TreeMap<>();
     JsonNode features = root.path("features");
     features.path("numbers").fields().forEachRemaining(each -> numbers.put(each.getKey(), new NumberStatistics(
@@ -113,7 +120,10 @@ public final class StatisticsFile {
     Map<String, List<Counted>> values = new TreeMap<>();
     Map<String, Vocabulary> vocabularies = new TreeMap<>();
     features.path("vocabularies").fields().forEachRemaining(each -> {
-      List<Counted> counted = VocabularyText.read(inside(dir, each.getValue().path("file").asText()), BYTES_MAX);
+      Path file = inside(dir, each.getValue().path("file").asText());
+      byte[] text = bytes(file);
+      read.put(file.getFileName().toString(), text);
+      List<Counted> counted = VocabularyText.read(file, text);
       values.put(each.getKey(), counted);
       vocabularies.put(each.getKey(), Vocabulary.of(each.getKey(), counted.stream().map(Counted::text).toList()));
     });
@@ -121,10 +131,10 @@ public final class StatisticsFile {
     List<FileFact> files = new ArrayList<>();
     root.path("files").forEach(file ->
         files.add(new FileFact(file.path("name").asText(), file.path("bytes").asLong(), file.path("rows").asLong())));
-    Map<String, Long> missing = new LinkedHashMap<>();
+    Map<String, ColumnFacts> columns = new LinkedHashMap<>();
     root.path("columns").fields().forEachRemaining(column ->
-        missing.put(column.getKey(), column.getValue().path("missing").asLong()));
-    Facts facts = new Facts(root.path("rows").asLong(), root.path("bad_lines").asLong(), missing);
+        columns.put(column.getKey(), ColumnFactsJson.read(column.getValue(), root.path("rows").asLong())));
+    Facts facts = new Facts(root.path("rows").asLong(), root.path("bad_lines").asLong(), columns);
     Basis basis = new Basis(root.path("basis").path("features").asText(), root.path("basis").path("test").asText());
     return new TableStatistics(facts, new FeatureStatistics(numbers, bounds, vocabularies), boundaries, files, values, basis);
   }
@@ -143,13 +153,21 @@ public final class StatisticsFile {
     return value.isNumber() ? value.doubleValue() : wrong(dir, "the " + key + " of " + feature + " is no number");
   }
 
-  private static JsonNode root(Path dir) {
-    Path file = dir.resolve(NAME);
+  private static byte[] bytes(Path file) {
     try {
       if (Files.size(file) > BYTES_MAX) {
         throw new InvalidInput(file + " is larger than " + BYTES_MAX + " bytes: it is no file of statistics");
       }
-      JsonNode root = JSON.readTree(Files.readAllBytes(file));
+      return Files.readAllBytes(file);
+    } catch (IOException e) {
+      throw DataFiles.unreadable(file, e);
+    }
+  }
+
+  private static JsonNode root(Path dir, byte[] text) {
+    Path file = dir.resolve(NAME);
+    try {
+      JsonNode root = JSON.readTree(text);
       if (!(root instanceof ObjectNode) || root.path("format").asInt() != FORMAT) {
         return wrong(dir, "its format is " + root.path("format") + ", expected " + FORMAT);
       }

@@ -4,6 +4,7 @@ import io.regatta.core.error.RegattaException.Cancelled;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.feature.Feature;
 import io.regatta.core.feature.FeatureStatistics;
+import io.regatta.core.feature.InputRow;
 import io.regatta.core.progress.LoadListener;
 import io.regatta.core.sketch.ValueCounts.Counted;
 import io.regatta.data.BadLines;
@@ -20,8 +21,8 @@ import io.regatta.data.file.FileQueue;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -41,6 +42,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class TableAnalysis<R> {
 
   private static final int CHUNK_ROWS = 1 << 14;
+  /** Rows that are summarized column by column. */
+  private static final int BLOCK_ROWS = 1 << 9;
   private static final int CHUNKS_PER_THREAD = 2;
 
   private final RowReader<R> reader;
@@ -115,17 +118,9 @@ public final class TableAnalysis<R> {
     }
     Map<String, List<Counted>> values = sum.frequentValues();
     FeatureStatistics statistics = sum.statistics(values);
-    return new TableStatistics(facts(badLines.skipped() - skipped), statistics, boundaries, facts, values,
+    Facts counts = new Facts(sum.rows(), badLines.skipped() - skipped, sum.columns());
+    return new TableStatistics(counts, statistics, boundaries, facts, values,
         TableStatistics.Basis.UNKNOWN);
-  }
-
-  private Facts facts(long bad) {
-    Map<String, Long> missing = new LinkedHashMap<>();
-    List<String> names = plan.transform().columns();
-    for (int i = 0; i < names.size(); i++) {
-      missing.put(names.get(i), sum.missing()[i]);
-    }
-    return new Facts(sum.rows(), bad, missing);
   }
 
   /** Returns the first validation row and the first test row by position. */
@@ -158,11 +153,20 @@ public final class TableAnalysis<R> {
   private TableSummary summary(List<R> chunk, long number) {
     TableSummary summary = new TableSummary(plan, number);
     SlotBatch scratch = SlotBatch.allocate(reader.layout(), 1);
+    InputRow[] block = new InputRow[BLOCK_ROWS];
+    Arrays.setAll(block, i -> reader.newInput());
+    float[] labels = new float[BLOCK_ROWS];
+    int good = 0;
     for (R row : chunk) {
-      if (reader.read(row, scratch, 0, badLines)) {
-        summary.add(reader.input());
+      if (reader.read(row, block[good], scratch, 0, badLines)) {
+        labels[good++] = reader.hasBinaryLabel() ? scratch.labels()[0] : Float.NaN;
+      }
+      if (good == BLOCK_ROWS) {
+        summary.add(block, labels, good);
+        good = 0;
       }
     }
+    summary.add(block, labels, good);
     return summary;
   }
 

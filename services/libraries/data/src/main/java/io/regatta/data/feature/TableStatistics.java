@@ -2,6 +2,7 @@ package io.regatta.data.feature;
 
 import io.regatta.core.feature.FeatureStatistics;
 import io.regatta.core.sketch.ValueCounts.Counted;
+import io.regatta.data.column.ColumnFacts;
 import io.regatta.data.feature.RowSplit.Boundaries;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -40,12 +41,12 @@ public record TableStatistics(Facts facts, FeatureStatistics features, Boundarie
    *
    * @param rows that are good
    * @param badLines rows that are not; 0 unless they are skipped
-   * @param missing good rows in which a column is missing, by column in their order
+   * @param columns facts of the good rows' columns, by name in their order
    */
-  public record Facts(long rows, long badLines, Map<String, Long> missing) {
+  public record Facts(long rows, long badLines, Map<String, ColumnFacts> columns) {
 
     public Facts {
-      missing = Collections.unmodifiableMap(new LinkedHashMap<>(missing));
+      columns = Collections.unmodifiableMap(new LinkedHashMap<>(columns));
     }
   }
 

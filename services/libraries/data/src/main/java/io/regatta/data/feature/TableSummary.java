@@ -1,27 +1,21 @@
 package io.regatta.data.feature;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
-import io.regatta.core.feature.BucketFeature;
 import io.regatta.core.feature.Feature;
 import io.regatta.core.feature.FeatureObserver;
 import io.regatta.core.feature.FeatureStatistics;
 import io.regatta.core.feature.FeatureTransform;
-import io.regatta.core.feature.IdCoding;
-import io.regatta.core.feature.IdFeature;
-import io.regatta.core.feature.IdsFeature;
 import io.regatta.core.feature.InputRow;
-import io.regatta.core.feature.NumberFeature;
 import io.regatta.core.feature.NumberStatistics;
-import io.regatta.core.feature.SequenceFeature;
-import io.regatta.core.feature.TextFeature;
-import io.regatta.core.feature.TimeFeature;
 import io.regatta.core.feature.Vocabulary;
 import io.regatta.core.hash.Mix64;
 import io.regatta.core.sketch.Moments;
 import io.regatta.core.sketch.QuantileSketch;
 import io.regatta.core.sketch.ValueCounts;
 import io.regatta.core.sketch.ValueCounts.Counted;
-import java.util.ArrayList;
+import io.regatta.data.column.ColumnFacts;
+import io.regatta.data.column.ColumnSummary;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -36,33 +30,31 @@ final class TableSummary implements FeatureObserver {
   private final Map<String, Moments> numbers = new TreeMap<>();
   private final Map<String, QuantileSketch> buckets = new TreeMap<>();
   private final Map<String, ValueCounts> values = new TreeMap<>();
-  private final long[] missing;
+  private final ColumnSummary[] columns;
   private long rows;
+  private String lastNamespace = "";
+  private ValueCounts lastCounts;
 
-  /**
-   * The statistics that features need.
-   *
-   * @param minCounts by namespace
-   * @param quantiles by feature
-   * @param numbers fields whose mean and range are needed
-   */
-  record FeaturePlan(FeatureTransform transform, Map<String, Long> minCounts, Map<String, Integer> quantiles,
-      List<String> numbers, int distinctLimit) {}
+  /** The statistics that are computed. */
+  record FeaturePlan(FeatureTransform transform, FeatureStatistics.Needs needs, int distinctLimit) {}
 
   /** @param chunk number of the rows' chunk, which seeds sketches */
   TableSummary(FeaturePlan plan, long chunk) {
     this.plan = plan;
     this.seed = chunk;
-    missing = new long[plan.transform().columns().size()];
+    columns = plan.transform().columns().stream().map(column -> new ColumnSummary(Mix64.mix(Mix64.text(column) - chunk)))
+        .toArray(ColumnSummary[]::new);
   }
 
-  /** Adds a good row. */
-  void add(InputRow row) {
-    rows++;
-    for (int column = 0; column < missing.length; column++) {
-      missing[column] += row.type(column) == InputRow.Type.MISSING ? 1 : 0;
+  /** Adds good rows with their labels, the first {@code count} ones of the arrays. */
+  void add(InputRow[] block, float[] labels, int count) {
+    rows += count;
+    for (int column = 0; column < columns.length; column++) {
+      for (int i = 0; i < count; i++) {
+        columns[column].add(block[i], column, labels[i]);
+      }
     }
-    plan.transform().observe(row, this);
+    plan.transform().observe(block, count, this);
   }
 
   @Override
@@ -81,7 +73,11 @@ final class TableSummary implements FeatureObserver {
 
   @Override
   public void value(String namespace, byte[] utf8, int from, int to, long id) {
-    counts(namespace).add(utf8, from, to, id);
+    if (!namespace.equals(lastNamespace)) {
+      lastNamespace = namespace;
+      lastCounts = counts(namespace);
+    }
+    lastCounts.add(utf8, from, to, id);
   }
 
   private ValueCounts counts(String namespace) {
@@ -91,8 +87,8 @@ final class TableSummary implements FeatureObserver {
   /** Adds the rows of another one, which follow. */
   void merge(TableSummary next) {
     rows += next.rows;
-    for (int column = 0; column < missing.length; column++) {
-      missing[column] += next.missing[column];
+    for (int column = 0; column < columns.length; column++) {
+      columns[column].merge(next.columns[column]);
     }
     next.numbers.forEach((name, other) -> numbers.computeIfAbsent(name, any -> new Moments()).merge(other));
     next.buckets.forEach((name, other) -> sketch(name).merge(other));
@@ -103,15 +99,19 @@ final class TableSummary implements FeatureObserver {
     return rows;
   }
 
-  /** Returns the rows in which each column is missing. */
-  long[] missing() {
-    return missing;
+  /** Returns the facts of each column. */
+  Map<String, ColumnFacts> columns() {
+    Map<String, ColumnFacts> facts = new LinkedHashMap<>();
+    for (int column = 0; column < columns.length; column++) {
+      facts.put(plan.transform().columns().get(column), columns[column].facts());
+    }
+    return facts;
   }
 
   /** Returns the values of each vocabulary. */
   Map<String, List<Counted>> frequentValues() {
     Map<String, List<Counted>> frequent = new TreeMap<>();
-    plan.minCounts().forEach((namespace, minCount) -> {
+    plan.needs().minCounts().forEach((namespace, minCount) -> {
       ValueCounts counts = counts(namespace);
       if (!counts.isExact()) {
         throw new InvalidInput(namespace + " has more than " + plan.distinctLimit() + " distinct values, too many to count for its "
@@ -125,13 +125,13 @@ final class TableSummary implements FeatureObserver {
 
   FeatureStatistics statistics(Map<String, List<Counted>> frequent) {
     Map<String, NumberStatistics> ofNumbers = new TreeMap<>();
-    for (String name : plan.numbers()) {
+    for (String name : plan.needs().numbers()) {
       Moments of = numbers.get(name);
       ofNumbers.put(name, of == null ? new NumberStatistics(0, 0, 0, 0)
           : new NumberStatistics(of.mean(), of.deviation(), of.min(), of.max()));
     }
     Map<String, List<Double>> bounds = new TreeMap<>();
-    plan.quantiles().forEach((name, count) -> bounds.put(name, sketch(name).bounds(count)));
+    plan.needs().quantiles().forEach((name, count) -> bounds.put(name, sketch(name).bounds(count)));
     Map<String, Vocabulary> vocabularies = new TreeMap<>();
     frequent.forEach((namespace, counted) ->
         vocabularies.put(namespace, Vocabulary.of(namespace, counted.stream().map(Counted::text).toList())));
@@ -140,25 +140,6 @@ final class TableSummary implements FeatureObserver {
 
   /** Returns the plan for these features. */
   static FeaturePlan plan(List<Feature> features, int distinctLimit) {
-    Map<String, Long> minCounts = new TreeMap<>();
-    Map<String, Integer> quantiles = new TreeMap<>();
-    List<String> numbers = new ArrayList<>();
-    for (Feature feature : features) {
-      if (feature instanceof NumberFeature number && number.scale() != NumberFeature.Scale.NONE) {
-        numbers.add(number.name());
-      } else if (feature instanceof TimeFeature time && time.parts().contains(TimeFeature.Part.AGE_DAYS)) {
-        numbers.add(TimeFeature.Part.AGE_DAYS.field(time.name()));
-      } else if (feature instanceof BucketFeature bucket && bucket.quantiles() > 0) {
-        quantiles.put(bucket.name(), bucket.quantiles());
-      }
-      IdCoding ids = feature instanceof IdFeature id ? id.coding()
-          : feature instanceof IdsFeature several ? several.coding()
-          : feature instanceof SequenceFeature sequence ? sequence.coding()
-          : feature instanceof TextFeature text ? text.coding() : null;
-      if (ids != null && ids.minCount() > 1) {
-        minCounts.put(ids.namespace(), ids.minCount());
-      }
-    }
-    return new FeaturePlan(FeatureTransform.withoutStatistics(features), minCounts, quantiles, numbers, distinctLimit);
+    return new FeaturePlan(FeatureTransform.withoutStatistics(features), FeatureStatistics.Needs.of(features), distinctLimit);
   }
 }

@@ -22,7 +22,7 @@ public record TestPart(double share, By by) {
 
   public TestPart {
     if (!(share >= 0 && share < 1)) {
-      throw new InvalidInput("the share of the test or validation rows is " + share + ": it must be 0 or more, and less than 1");
+      throw new InvalidInput("the share must be from 0 to less than 1, not " + share);
     }
   }
 

@@ -2,11 +2,8 @@ package io.regatta.data.feature;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.sketch.ValueCounts.Counted;
-import io.regatta.data.file.DataFiles;
 import java.io.ByteArrayOutputStream;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,16 +31,8 @@ final class VocabularyText {
     return out.toByteArray();
   }
 
-  static List<Counted> read(Path file, int bytesMax) {
-    byte[] text;
-    try {
-      if (Files.size(file) > bytesMax) {
-        throw new InvalidInput(file + " is larger than " + bytesMax + " bytes: it is no vocabulary");
-      }
-      text = Files.readAllBytes(file);
-    } catch (IOException e) {
-      throw DataFiles.unreadable(file, e);
-    }
+  /** @param file its name in messages */
+  static List<Counted> read(Path file, byte[] text) {
     List<Counted> values = new ArrayList<>();
     for (int from = 0; from < text.length; ) {
       int to = from;

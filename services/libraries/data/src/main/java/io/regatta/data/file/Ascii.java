@@ -1,5 +1,6 @@
 package io.regatta.data.file;
 
+import io.regatta.core.text.Decimal;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
@@ -10,24 +11,10 @@ public final class Ascii {
 
   private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
   private static final long LOW_BITS = 0x7F7F7F7F7F7F7F7FL;
-  private static final int FLOAT_MANTISSA_MAX = 1 << 24;
-  private static final long DOUBLE_MANTISSA_MAX = 1L << 53;
-  private static final int MANTISSA_DIGITS_MAX = 18;
-  private static final float[] FLOAT_POWERS = new float[11];
-  private static final double[] DOUBLE_POWERS = new double[23];
   /** Bits of a double that do not fit into a float; the second pattern of them is half way between two floats. */
   private static final long HALF_BITS = 0x1FFFFFFFL;
   private static final long HALF_WAY = 0x10000000L;
   private static final double SMALL = 1e-37;
-
-  static {
-    for (int i = 0; i < DOUBLE_POWERS.length; i++) {
-      DOUBLE_POWERS[i] = Double.parseDouble("1e" + i);
-    }
-    for (int i = 0; i < FLOAT_POWERS.length; i++) {
-      FLOAT_POWERS[i] = (float) DOUBLE_POWERS[i];
-    }
-  }
 
   private Ascii() {}
 
@@ -72,61 +59,22 @@ public final class Ascii {
 
   /**
    * Parses a decimal number with or without sign, fraction and exponent. Returns the same float as
-   * {@link Float#parseFloat}; NaN if it is no number or not finite. Numbers of few digits are exact after one division
-   * (Clinger, "How to Read Floating Point Numbers Accurately", 1990); for the others it calls {@code parseFloat}.
+   * {@link Float#parseFloat}; NaN if it is no number or not finite. It rounds the double of {@link Decimal#parse}, and
+   * calls {@code parseFloat} where rounding twice could give another float.
    */
   public static float number(byte[] bytes, int from, int to) {
-    int i = from;
-    boolean negative = i < to && bytes[i] == '-';
-    if (i < to && (negative || bytes[i] == '+')) {
-      i++;
-    }
-    long mantissa = 0;
-    int digits = 0;
-    int fraction = 0;
-    boolean point = false;
-    for (; i < to; i++) {
-      int digit = bytes[i] - '0';
-      if (digit >= 0 && digit <= 9) {
-        mantissa = 10 * mantissa + digit;
-        digits++;
-        fraction += point ? 1 : 0;
-      } else if (bytes[i] == '.' && !point) {
-        point = true;
-      } else {
-        break;
-      }
-    }
-    if (i < to || digits == 0 || digits > MANTISSA_DIGITS_MAX) {
+    double value = Decimal.parse(bytes, from, to);
+    if ((Double.doubleToRawLongBits(value) & HALF_BITS) == HALF_WAY || Math.abs(value) < SMALL && value != 0) {
       return parseSlowly(bytes, from, to);
     }
-    if (mantissa <= FLOAT_MANTISSA_MAX && fraction < FLOAT_POWERS.length) {
-      float value = mantissa / FLOAT_POWERS[fraction];
-      return negative ? -value : value;
-    }
-    if (mantissa <= DOUBLE_MANTISSA_MAX && fraction < DOUBLE_POWERS.length) {
-      double value = mantissa / DOUBLE_POWERS[fraction];
-      if ((Double.doubleToRawLongBits(value) & HALF_BITS) != HALF_WAY && value > SMALL) {
-        return (float) (negative ? -value : value);
-      }
-    }
-    return parseSlowly(bytes, from, to);
+    float rounded = (float) value;
+    return Float.isInfinite(rounded) ? Float.NaN : rounded;
   }
 
-  /** Parses a number with an exponent or many digits; NaN if it is no number. */
+  /** Parses a number that {@link Decimal#parse} has accepted. */
   private static float parseSlowly(byte[] bytes, int from, int to) {
-    for (int i = from; i < to; i++) {
-      byte b = bytes[i];
-      if (!(b >= '0' && b <= '9') && b != '.' && b != '-' && b != '+' && b != 'e' && b != 'E') {
-        return Float.NaN; // parseFloat also accepts white space around a number, NaN, hexadecimal and a final d or f
-      }
-    }
-    try {
-      float parsed = Float.parseFloat(new String(bytes, from, to - from, StandardCharsets.US_ASCII));
-      return Float.isInfinite(parsed) ? Float.NaN : parsed;
-    } catch (NumberFormatException e) {
-      return Float.NaN;
-    }
+    float parsed = Float.parseFloat(new String(bytes, from, to - from, StandardCharsets.US_ASCII));
+    return Float.isInfinite(parsed) ? Float.NaN : parsed;
   }
 
   /** Returns true if {@code bytes[from..to)} is a whole number from 0 to 2⁶⁴ − 1 in decimal digits. */

@@ -49,40 +49,53 @@ public final class LineBlocks {
    * @throws InvalidInput if it is longer than a mebibyte
    */
   public boolean next() throws IOException {
-    int scanned = next;
-    while (true) {
-      end = Ascii.find((byte) '\n', block, scanned, limit);
-      if (end < limit) {
-        return found(end + 1);
-      }
-      scanned = limit - next;
-      if (atEnd) {
-        return next < limit && found(limit);
-      }
-      fill();
-    }
-  }
-
-  private boolean found(int behind) {
-    from = next;
-    next = behind;
-    return true;
+    return extend(next);
   }
 
   /**
-   * Begins a new block with the rest of the last one, and reads more after it. Lines that were taken keep their block.
+   * Extends the line by the one after it, with the line end between them; returns false at the end.
+   *
+   * @throws InvalidInput if they are longer than a mebibyte
    */
-  private void fill() throws IOException {
-    int left = limit - next;
+  public boolean join() throws IOException {
+    return extend(from);
+  }
+
+  /** Moves to the next line end; the line begins at {@code begin}. */
+  private boolean extend(int begin) throws IOException {
+    int first = begin;
+    int scanned = next;
+    while (true) {
+      end = Ascii.find((byte) '\n', block, scanned, limit);
+      if (end < limit || atEnd && next < limit) {
+        from = first;
+        next = Math.min(end + 1, limit);
+        return true;
+      }
+      if (atEnd) {
+        return false;
+      }
+      scanned = limit - first;
+      fill(first);
+      first = 0;
+    }
+  }
+
+  /**
+   * Begins a new block with the rest of the last one from {@code kept} on, and reads more after it. Lines that were taken
+   * keep their block.
+   */
+  private void fill(int kept) throws IOException {
+    int left = limit - kept;
     if (left >= LINE_BYTES_MAX) {
       throw new InvalidInput(name + " has a line of more than " + LINE_BYTES_MAX + " bytes from byte " + offset()
           + " on; give a file of text lines");
     }
     byte[] more = new byte[Math.max(BLOCK_BYTES, 2 * left)];
-    System.arraycopy(block, next, more, 0, left);
-    blockOffset += next;
+    System.arraycopy(block, kept, more, 0, left);
+    blockOffset += kept;
     block = more;
-    next = 0;
+    next -= kept;
     limit = left;
     while (limit < block.length && !atEnd) { // a command writes its output in small amounts
       int read = in.read(block, limit, block.length - limit);
@@ -95,7 +108,7 @@ public final class LineBlocks {
   public void skipTo(long offset) throws IOException {
     while (blockOffset + limit < offset && !atEnd) {
       next = limit;
-      fill();
+      fill(limit);
     }
     next = (int) Math.min(limit, offset - blockOffset);
   }

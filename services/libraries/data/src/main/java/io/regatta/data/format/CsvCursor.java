@@ -1,222 +1,184 @@
 package io.regatta.data.format;
 
-import de.siegmar.fastcsv.reader.CloseableIterator;
-import de.siegmar.fastcsv.reader.CsvParseException;
-import de.siegmar.fastcsv.reader.CsvRecord;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.data.DataCursor;
 import io.regatta.data.LikelyFormat;
+import io.regatta.data.Line;
+import io.regatta.data.LineCursor;
 import io.regatta.data.SlotSource;
-import io.regatta.data.file.CountedInput;
-import io.regatta.data.file.DataFiles;
-import io.regatta.data.file.FileBytes;
+import io.regatta.data.file.Ascii;
 import io.regatta.data.file.FileQueue;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.InputStreamReader;
-import java.io.Reader;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
+import io.regatta.data.file.PipeCommand;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 
 /**
- * A cursor over the rows of CSV files, one file after another. It reads one row ahead, because only then it is known
- * where that row begins. When reading resumes, uncompressed files are read from there on, compressed ones again from
- * the start. One thread at a time uses it, except for {@link #bytesBehind}.
+ * A cursor over the rows of CSV files, one file after another. A row is a line, or several if line ends stand in quotes. One
+ * thread at a time uses it, except for {@link #bytesBehind} and {@link #cancel}.
  */
-final class CsvCursor implements SlotSource.Cursor<CsvSource.Row> {
+final class CsvCursor implements SlotSource.Cursor<CsvRows.Row> {
 
-  private static final char BYTE_ORDER_MARK = '\uFEFF';
+  private static final byte[] BYTE_ORDER_MARK = {(byte) 0xEF, (byte) 0xBB, (byte) 0xBF};
 
-  private final FileQueue queue;
+  private final LineCursor lines;
   private final List<String> wanted;
   private final Set<String> optional;
   private final CsvRows.Dialect dialect;
+  /** The file whose columns are known; -1: none. */
   private int number = -1;
-  private Path file;
-  private String name;
-  private int[] columns;
-  private CloseableIterator<CsvRecord> rows;
-  private LineStarts lines;
-  /** Lines of the file before the position where reading began. */
-  private long linesBefore;
-  /** The row read ahead; null at the end of the file. */
-  private CsvRecord next;
-  private volatile CountedInput raw;
-  /** Bytes of the files before the open one. */
-  private volatile long bytesBefore;
+  private CsvRows.Columns columns;
 
   /**
    * Creates a cursor.
    *
    * @param wanted names of columns
    * @param optional those of them that a file may lack
+   * @param command that files go through; null: none
    * @param start where to begin, in the queue's first file; without a file: at its beginning
    */
-  CsvCursor(FileQueue queue, List<String> wanted, Set<String> optional, CsvRows.Dialect dialect, DataCursor start) {
-    this.queue = queue;
-    this.wanted = List.copyOf(wanted);
-    this.optional = Set.copyOf(optional);
+  CsvCursor(FileQueue queue, List<String> wanted, Set<String> optional, CsvRows.Dialect dialect, PipeCommand command,
+      DataCursor start) {
+    this.wanted = wanted;
+    this.optional = optional;
     this.dialect = dialect;
-    if (start.file() >= 0) {
-      SlotSource.moveOrClose(this, () -> seek(start));
+    boolean ofRows = start.file() >= 0 && start.offset() == 0; // from a snapshot of a release that counted rows
+    lines = new LineCursor(queue, command, ofRows ? DataCursor.startOf(start.pass()) : start);
+    if (ofRows) {
+      SlotSource.passOver(this, start.records());
+    } else if (start.file() >= 0) {
+      SlotSource.moveOrClose(this, this::headerBefore);
+    }
+  }
+
+  /** Reads the header of the file in which reading resumes. */
+  private void headerBefore() {
+    number = lines.fileNumber();
+    if (number < 0) {
+      return;
+    }
+    if (!dialect.given().isEmpty()) {
+      columns = given();
+      return;
+    }
+    columns = columns(firstRow(lines.file(), dialect), lines.file());
+  }
+
+  static List<String> firstRow(Path file, CsvRows.Dialect dialect) {
+    try (LineCursor beginning = new LineCursor(List.of(file))) {
+      Line first = beginning.next();
+      return first == null ? List.of() : dialect.values(whole(beginning::join, withoutMark(first), dialect));
     }
   }
 
   @Override
-  public CsvSource.Row next() {
-    while (next == null) {
-      if (!openNext(0, 0)) {
-        return null;
+  public CsvRows.Row next() {
+    for (Line line = lines.next(); line != null; line = lines.next()) {
+      if (lines.fileNumber() == number) {
+        return new CsvRows.Row(whole(lines::join, line, dialect), number, columns);
       }
-    }
-    CsvSource.Row row = new CsvSource.Row(name, number, line(), columns, next);
-    advance();
-    return row;
-  }
-
-  /** Returns the line of the next row. */
-  private long line() {
-    return linesBefore + next.getStartingLineNumber();
-  }
-
-  private void advance() {
-    try {
-      next = rows.hasNext() ? rows.next() : null;
-      if (next != null) {
-        lines.startOf(next.getStartingLineNumber()); // drops the starts of the lines before it
+      number = lines.fileNumber();
+      Line first = whole(lines::join, withoutMark(line), dialect);
+      if (!dialect.given().isEmpty()) {
+        columns = given();
+        return new CsvRows.Row(first, number, columns);
       }
-    } catch (CsvParseException e) { // whatever the policy: the start of the next row is not known
-      throw new InvalidInput(name + ": " + e.getMessage() + (e.getCause() == null ? "" : ": " + e.getCause().getMessage())
-          + (linesBefore == 0 ? "" : " (counted after line " + linesBefore + ", where reading resumed)")
-          + "; correct the file there (is a quote not closed?)", e);
-    } catch (UncheckedIOException e) {
-      throw DataFiles.unreadable(file, e.getCause());
+      columns = columns(dialect.values(first), lines.file());
     }
+    return null;
   }
 
-  private void seek(DataCursor start) {
-    boolean known = start.offset() > 0; // else from a snapshot of a release that counted rows
-    if (!openNext(start.offset(), start.records())) {
-      return;
-    }
-    for (long passed = 0; next != null && (known ? line() <= start.records() : passed < start.records()); passed++) {
-      advance();
-    }
+  private CsvRows.Columns given() {
+    return CsvRows.Columns.of(wanted.stream().mapToInt(dialect.given()::indexOf).toArray());
   }
 
   /**
-   * Opens the next file and reads its first row ahead.
+   * Returns the line, extended by those after it until no quote is open.
    *
-   * @param offset where to begin, if possible; 0: with the first row after the header
-   * @param linesThere lines before that offset
+   * @param join extends a line by the next one; null at the end of the file
    */
-  private boolean openNext(long offset, long linesThere) {
-    close();
-    int taken = queue.take();
-    if (taken < 0) {
-      return false;
+  static Line whole(UnaryOperator<Line> join, Line first, CsvRows.Dialect dialect) {
+    if (!dialect.quoted() || Ascii.find(CsvRows.QUOTE, first.bytes(), first.from(), first.to()) == first.to()) {
+      return first;
     }
-    number = taken;
-    file = DataFiles.readable(queue.file(taken));
-    name = DataFiles.name(file);
-    try {
-      if (offset > 0 && FileBytes.isSeekable(file, null)) {
-        open(0, 0);
-        header();
-        rows.close();
-        open(offset, linesThere);
-      } else {
-        open(0, 0);
-        header();
+    Line line = first;
+    int at = 0; // scanned bytes of the line
+    boolean begins = true; // a value begins there
+    boolean open = false;
+    while (true) {
+      byte[] bytes = line.bytes();
+      int to = line.to();
+      for (int i = line.from() + at; ; ) {
+        if (open) {
+          i = Ascii.find(CsvRows.QUOTE, bytes, i, to);
+          if (i == to) {
+            break;
+          }
+          open = i + 1 < to && bytes[i + 1] == CsvRows.QUOTE;
+          i += open ? 2 : 1;
+        } else if (begins && i < to && bytes[i] == CsvRows.QUOTE) {
+          open = true;
+          begins = false;
+          i++;
+        } else {
+          i = Ascii.find(dialect.separatorByte(), bytes, i, to);
+          if (i == to) {
+            return line;
+          }
+          begins = true;
+          i++;
+        }
       }
-    } catch (IOException e) {
-      throw DataFiles.unreadable(file, e);
-    }
-    advance();
-    return true;
-  }
-
-  private void open(long offset, long linesThere) throws IOException {
-    raw = CountedInput.open(file, offset);
-    InputStream unpacked = FileBytes.unpacked(file, raw);
-    lines = new LineStarts(unpacked, offset);
-    linesBefore = linesThere;
-    try {
-      Reader text = new BufferedReader(new InputStreamReader(lines, StandardCharsets.UTF_8));
-      if (offset == 0) {
-        skipByteOrderMark(text);
+      at = to - line.from();
+      Line longer = join.apply(line);
+      if (longer == null) {
+        throw new InvalidInput(line.file() + ", line " + line.number() + ": the quotes of a value are not closed before the end of the "
+            + "file; correct the file there");
       }
-      rows = dialect.reader().ofCsvRecord(text).iterator();
-    } catch (IOException | RuntimeException | Error e) {
-      unpacked.close();
-      throw e;
+      line = longer;
     }
   }
 
-  /** Skips the byte order mark with which some programs begin UTF-8. */
-  private static void skipByteOrderMark(Reader text) throws IOException {
-    text.mark(1);
-    if (text.read() != BYTE_ORDER_MARK) {
-      text.reset();
+  static Line withoutMark(Line line) {
+    for (int i = 0; i < BYTE_ORDER_MARK.length; i++) {
+      if (line.from() + i >= line.to() || line.bytes()[line.from() + i] != BYTE_ORDER_MARK[i]) {
+        return line;
+      }
     }
+    return new Line(line.file(), line.number(), line.bytes(), line.from() + BYTE_ORDER_MARK.length, line.to());
   }
 
-  private void header() {
-    if (!dialect.given().isEmpty()) {
-      columns = wanted.stream().mapToInt(dialect.given()::indexOf).toArray();
-      return;
-    }
-    advance();
-    if (next == null) {
-      throw new InvalidInput(file.toAbsolutePath() + " is empty, expected a first row that names the columns");
-    }
-    List<String> names = CsvRows.names(next);
-    columns = CsvRows.places(wanted, names);
-    String lacking = CsvRows.lacking(wanted, columns, optional);
+  private CsvRows.Columns columns(List<String> names, Path file) {
+    int[] places = CsvRows.places(wanted, names);
+    String lacking = CsvRows.lacking(wanted, places, optional);
     if (lacking != null) {
-      String likely = LikelyFormat.of(String.join(dialect.separator(), next.getFields()));
+      String likely = LikelyFormat.of(String.join(dialect.separator(), names));
       throw new InvalidInput(file.toAbsolutePath() + ", line 1: " + CsvRows.expected(lacking, names)
           + (likely.isEmpty() || likely.equals(dialect.name()) ? "" : ", which looks like " + likely)
           + ": check that data.format (" + dialect.name() + ") names the file's format, and that its first row names the columns");
     }
+    return CsvRows.Columns.of(places);
   }
 
   /** Returns the position of the next row; its records are the lines before that row. */
   @Override
   public DataCursor place() {
-    if (number < 0) {
-      return null;
-    }
-    boolean atEnd = next == null;
-    return new DataCursor(0, number, name, atEnd ? lines.offset() : lines.startOf(next.getStartingLineNumber()),
-        atEnd ? linesBefore + lines.lines() : line() - 1, 0, 0);
+    return lines.place();
   }
 
   @Override
   public long bytesBehind() {
-    CountedInput open = raw;
-    return bytesBefore + (open == null ? 0 : open.offset());
+    return lines.bytesBehind();
+  }
+
+  @Override
+  public void cancel() {
+    lines.cancel();
   }
 
   @Override
   public void close() {
-    next = null;
-    if (raw != null) {
-      bytesBefore += raw.offset();
-      raw = null;
-    }
-    if (rows != null) {
-      try {
-        rows.close();
-      } catch (IOException e) {
-        throw DataFiles.unreadable(file, e);
-      } finally {
-        rows = null;
-      }
-    }
+    lines.close();
   }
 }

@@ -1,6 +1,6 @@
 package io.regatta.data.format;
 
-import de.siegmar.fastcsv.reader.CsvRecord;
+import io.regatta.core.feature.InputRow;
 import io.regatta.data.BadLines;
 import io.regatta.data.DataCursor;
 import io.regatta.data.SlotBatch;
@@ -11,8 +11,11 @@ import io.regatta.data.file.Ascii;
 import io.regatta.data.file.FileQueue;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
@@ -21,16 +24,12 @@ import java.util.stream.IntStream;
  * ColumnCoding}. Other columns are ignored; the order of columns may differ between files. Files whose names end in
  * {@code .gz} are decompressed. Immutable; any thread may use it.
  */
-public final class CsvSource extends ColumnSource<CsvSource.Row> {
+public final class CsvSource extends ColumnSource<CsvRows.Row> {
 
-  /**
-   * A row with the column numbers of its file's header.
-   *
-   * @param fileNumber number of its file among those that are read, from 0
-   * @param line of the file in which it begins, from 1
-   * @param columns index of each wanted column; -1 if the file lacks it
-   */
-  public record Row(String file, int fileNumber, long line, int[] columns, CsvRecord record) {}
+  private static final byte[] EMPTY = new byte[0];
+
+  private final CsvRows rows;
+  private final ThreadLocal<InputRow> inputs = ThreadLocal.withInitial(() -> new InputRow(slots.size()));
 
   /** Creates a source with {@link ColumnCoding#PLAIN}. */
   public CsvSource(Slots slots, List<Path> files, BadLines badLines) {
@@ -46,6 +45,9 @@ public final class CsvSource extends ColumnSource<CsvSource.Row> {
    */
   public CsvSource(Slots slots, ColumnCoding coding, List<Path> files, BadLines badLines) {
     super(slots, coding, files, badLines, "a column of a CSV file");
+    Set<String> columns = IntStream.range(0, slots.size()).mapToObj(slots::get).map(Slot::name)
+        .collect(Collectors.toCollection(LinkedHashSet::new));
+    rows = CsvRows.csv(List.of(), columns, Set.of(), null);
   }
 
   @Override
@@ -54,35 +56,35 @@ public final class CsvSource extends ColumnSource<CsvSource.Row> {
   }
 
   @Override
-  public Cursor<Row> open(FileQueue queue, DataCursor place) {
-    List<String> columns = IntStream.range(0, slots.size()).mapToObj(slots::get).map(Slot::name).toList();
-    return new CsvCursor(queue, columns, Set.of(), CsvRows.Dialect.CSV, place);
+  public Cursor<CsvRows.Row> open(FileQueue queue, DataCursor place) {
+    return rows.open(queue, place);
   }
 
   @Override
-  public boolean parse(Row row, SlotBatch into, int at) {
-    int highest = row.record().getFieldCount();
+  public boolean parse(CsvRows.Row row, SlotBatch into, int at) {
+    InputRow input = inputs.get();
+    if (!rows.read(row, input, badLines)) {
+      return false;
+    }
     for (int i = 0; i < slots.size(); i++) {
       Slot slot = slots.get(i);
-      int column = row.columns()[i];
-      if (column >= highest) {
-        return bad(row, column, slot, "the row ends after " + highest + " columns");
-      }
-      String field = row.record().getField(column).strip();
+      boolean empty = input.type(i) == InputRow.Type.MISSING;
+      byte[] bytes = empty ? EMPTY : input.bytes(i);
+      int from = empty ? 0 : input.from(i);
+      int to = empty ? 0 : input.to(i);
       if (slot.kind() == Kind.IDS) {
         into.ids()[at * slots.layout().columns() + slot.offset()] = coding.id(slot.name(), slot.offset(),
-            field.getBytes(StandardCharsets.UTF_8));
+            Arrays.copyOfRange(bytes, from, to));
         continue;
       }
-      byte[] digits = field.getBytes(StandardCharsets.UTF_8);
-      boolean absent = digits.length == 0 && slot.kind() == Kind.DENSE;
-      float value = absent ? 0f : Ascii.number(digits, 0, digits.length);
+      boolean absent = empty && slot.kind() == Kind.DENSE;
+      float value = absent ? 0f : Ascii.number(bytes, from, to);
       if (Float.isNaN(value)) {
-        return bad(row, column, slot, BadLines.expected("a number", field));
+        return bad(row, i, BadLines.expected("a number", text(bytes, from, to)));
       }
       if (slot.kind() == Kind.LABEL) {
         if (!slots.takesLabel(value)) {
-          return bad(row, column, slot, BadLines.expected(Slots.BINARY, field));
+          return bad(row, i, BadLines.expected(Slots.BINARY, text(bytes, from, to)));
         }
         into.labels()[at] = value;
       } else {
@@ -92,8 +94,11 @@ public final class CsvSource extends ColumnSource<CsvSource.Row> {
     return true;
   }
 
-  private boolean bad(Row row, int column, Slot slot, String problem) {
-    return badLines.report(row.file(), row.line(), "column " + (column + 1) + " (" + slot.name()
-        + ")", problem);
+  private static String text(byte[] bytes, int from, int to) {
+    return new String(bytes, from, to - from, StandardCharsets.UTF_8);
+  }
+
+  private boolean bad(CsvRows.Row row, int slot, String problem) {
+    return badLines.report(row.line(), "column " + (row.columns().place(slot) + 1) + " (" + slots.get(slot).name() + ")", problem);
   }
 }

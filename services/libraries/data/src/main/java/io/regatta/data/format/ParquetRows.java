@@ -23,18 +23,25 @@ import org.apache.parquet.io.InputFile;
 import org.apache.parquet.io.LocalInputFile;
 import org.apache.parquet.io.SeekableInputStream;
 import org.apache.parquet.schema.MessageType;
+import org.apache.parquet.schema.Type;
 
 /** A reader of the rows of one local Parquet file, restricted to some of its columns. Used by one thread at a time. */
 final class ParquetRows implements Closeable {
 
   /** A column that is read, with its index in a row. */
-  private record Column(int place, ColumnDescriptor descriptor) {}
+  private record Column(int place, ColumnDescriptor descriptor) {
+
+    boolean isList() {
+      return descriptor.getMaxRepetitionLevel() > 0;
+    }
+  }
 
   private final ParquetLimits limits;
   private final ParquetFileReader file;
   private final MessageType schema;
   private final String createdBy;
   private final List<Column> columns = new ArrayList<>();
+  private final boolean asRows;
   private final Object[] constants;
   private List<ColumnReader> group = List.of();
   private int rowGroup;
@@ -46,9 +53,13 @@ final class ParquetRows implements Closeable {
    * @param name of the file in messages
    * @param places index of each wanted column in a row, by column name
    * @param constant returns the value of a column that the file does not have; null if it has none
+   * @param asRows true: a column may be a list, whose values are a {@code List}, text is UTF-8 in a {@code byte[]}, and a date
+   *     is text in ISO 8601
    * @throws InvalidInput naming a column that is missing, or is a list
    */
-  ParquetRows(Path path, String name, Map<String, Integer> places, Function<String, Constant> constant) throws IOException {
+  ParquetRows(Path path, String name, Map<String, Integer> places, Function<String, Constant> constant, boolean asRows)
+      throws IOException {
+    this.asRows = asRows;
     limits = new ParquetLimits(path, name);
     try {
       limits.checkFooter();
@@ -63,13 +74,18 @@ final class ParquetRows implements Closeable {
       constants = new Object[places.size()];
       List<String> names = new ArrayList<>();
       for (ColumnDescriptor column : meta.getSchema().getColumns()) {
-        String called = String.join(".", column.getPath());
+        boolean list = asRows && column.getMaxRepetitionLevel() == 1;
+        String called = list ? column.getPath()[0] : String.join(".", column.getPath());
+        if (list && names.contains(called) && places.containsKey(called)) {
+          throw new InvalidInput(name + ": column " + called + " is a list of several values each, and only lists of single values are "
+              + "read; write them as columns of their own");
+        }
         names.add(called);
         Integer place = places.get(called);
         if (place == null) {
           continue;
         }
-        if (column.getMaxRepetitionLevel() > 0) {
+        if (column.getMaxRepetitionLevel() > 0 && !list) {
           throw new InvalidInput(name + ": column " + called + " is a list; a column must have one value in each row");
         }
         columns.add(new Column(place, column));
@@ -124,14 +140,37 @@ final class ParquetRows implements Closeable {
     left--;
     Object[] row = constants.clone();
     for (int i = 0; i < group.size(); i++) {
-      ColumnReader reader = group.get(i);
-      ColumnDescriptor descriptor = columns.get(i).descriptor();
-      if (reader.getCurrentDefinitionLevel() == descriptor.getMaxDefinitionLevel()) {
-        row[columns.get(i).place()] = ParquetValue.of(descriptor.getPrimitiveType(), reader);
-      }
-      reader.consume();
+      Column column = columns.get(i);
+      row[column.place()] = column.isList() ? list(group.get(i), column.descriptor()) : value(group.get(i), column.descriptor());
     }
     return row;
+  }
+
+  /** Returns the current value, or null, and moves to the next one. */
+  private Object value(ColumnReader reader, ColumnDescriptor column) {
+    boolean there = reader.getCurrentDefinitionLevel() == column.getMaxDefinitionLevel();
+    Object value = !there ? null : asRows ? ParquetValue.ofRow(column.getPrimitiveType(), reader)
+        : ParquetValue.of(column.getPrimitiveType(), reader);
+    reader.consume();
+    return value;
+  }
+
+  private List<Object> list(ColumnReader reader, ColumnDescriptor column) {
+    List<Object> values = new ArrayList<>();
+    do {
+      Object value = value(reader, column);
+      if (value != null) {
+        values.add(value);
+      }
+    } while (reader.getCurrentRepetitionLevel() > 0);
+    return values;
+  }
+
+  /** Returns the names of the columns of a file, lists included. */
+  static List<String> names(Path path, String name) throws IOException {
+    try (ParquetRows rows = new ParquetRows(path, name, Map.of(), column -> null, true)) {
+      return rows.file.getFooter().getFileMetaData().getSchema().getFields().stream().map(Type::getName).toList();
+    }
   }
 
   /** Checks the next row group that the library reads; it skips row groups without rows. */

@@ -9,21 +9,13 @@ import io.regatta.data.SlotSource;
 import io.regatta.data.Slots;
 import io.regatta.data.Slots.Kind;
 import io.regatta.data.Slots.Slot;
-import io.regatta.data.file.DataFiles;
 import io.regatta.data.file.FileQueue;
-import java.io.Closeable;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileSystems;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.apache.parquet.io.ParquetDecodingException;
+import java.util.Set;
 
 /**
  * A source of Parquet files with flat columns. Each slot is the column of its name, one value wide. A dense one is any
@@ -37,8 +29,13 @@ import org.apache.parquet.io.ParquetDecodingException;
  */
 public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
 
-  /** The values of a row by slot. */
-  public record Row(String file, long number, Object[] values) {}
+  /**
+   * The values of a row by slot.
+   *
+   * @param fileNumber number of its file among those that are read, from 0
+   * @param number of the row in its file, from 1
+   */
+  public record Row(String file, int fileNumber, long number, Object[] values) {}
 
   private static final String LIBRARY = "blue.strategic.parquet:parquet-floor";
 
@@ -87,7 +84,7 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
    */
   @Override
   public Cursor<Row> open(FileQueue queue, DataCursor place) {
-    return SlotSource.passOver(new Rows(queue), place.records());
+    return SlotSource.passOver(new ParquetCursor(queue, slotOfColumn, Set.of(), false), place.records());
   }
 
   @Override
@@ -142,121 +139,5 @@ public final class ParquetSource extends ColumnSource<ParquetSource.Row> {
   private boolean bad(Row row, Slot slot, String expected, Object found) {
     return badLines.report(row.file(), row.number(), "column " + slot.name(),
         BadLines.expected(expected, String.valueOf(found)));
-  }
-
-  /** A cursor over the rows of one file after another. Used by one thread at a time. */
-  private final class Rows implements Cursor<Row> {
-
-    private final FileQueue queue;
-    private int number = -1;
-    private Path file;
-    /** The local file that is read: the file itself, or a copy of it, which is deleted afterwards. */
-    private Path localFile;
-    private ParquetRows reader;
-    private long read;
-    /** Bytes of the files before the open one, and of that one up to the row that is read. */
-    private volatile long bytesBefore;
-    private volatile long bytesHere;
-    private long size;
-    private long rowsHere;
-
-    private Rows(FileQueue queue) {
-      this.queue = queue;
-    }
-
-    @Override
-    public Row next() {
-      try {
-        Object[] next = null;
-        while (reader == null || (next = reader.next()) == null) {
-          if (!openNext()) {
-            return null;
-          }
-        }
-        read++;
-        bytesHere = rowsHere == 0 ? 0 : (long) ((double) size * read / rowsHere);
-        return new Row(DataFiles.name(file), read, next);
-      } catch (UncheckedIOException e) {
-        throw DataFiles.unreadable(file, e.getCause());
-      } catch (IOException e) {
-        throw DataFiles.unreadable(file, e);
-      } catch (ParquetDecodingException e) {
-        throw new InvalidInput(DataFiles.fullName(file) + ", row " + (read + 1) + ": " + reason(e), e);
-      } catch (RuntimeException e) { // thrown by the library if this is not a Parquet file
-        throw e instanceof InvalidInput known ? known : new InvalidInput(DataFiles.fullName(file) + " cannot be read: "
-            + reason(e), e);
-      }
-    }
-
-    /**
-     * Returns the reason in a message of the library. Some messages are only a number, or missing, and some hold a
-     * schema of many lines.
-     */
-    private static String reason(RuntimeException e) {
-      String said = e.getMessage();
-      return (said == null || said.matches("-?\\d*") ? e.toString() : said).strip().replaceAll("\\s+", " ");
-    }
-
-    private boolean openNext() throws IOException {
-      close();
-      int taken = queue.take();
-      if (taken < 0) {
-        return false;
-      }
-      number = taken;
-      file = queue.file(taken);
-      read = 0;
-      localFile = onThisMachine(file);
-      reader = new ParquetRows(localFile, DataFiles.fullName(file), slotOfColumn, Partitions.of(file)::get);
-      size = Files.size(localFile);
-      rowsHere = reader.size();
-      return true;
-    }
-
-    private static Path onThisMachine(Path file) throws IOException {
-      if (file.getFileSystem() == FileSystems.getDefault()) {
-        return file;
-      }
-      Path copy = Files.createTempFile("regatta-", ".parquet");
-      try (InputStream in = Files.newInputStream(file)) {
-        Files.copy(in, copy, StandardCopyOption.REPLACE_EXISTING);
-        return copy;
-      } catch (IOException | RuntimeException e) {
-        Files.delete(copy);
-        throw e;
-      }
-    }
-
-    @Override
-    public DataCursor place() {
-      return number < 0 ? null : new DataCursor(0, number, DataFiles.name(file), 0, read, 0, 0);
-    }
-
-    @Override
-    public long bytesBehind() {
-      return bytesBefore + bytesHere;
-    }
-
-    @Override
-    public void close() {
-      bytesBefore += bytesHere;
-      bytesHere = 0;
-      try (Closeable copy = this::deleteCopy) { // deleted even if closing the reader fails
-        if (reader != null) {
-          reader.close();
-        }
-      } catch (IOException e) {
-        throw DataFiles.unreadable(file, e);
-      } finally {
-        reader = null;
-        localFile = null;
-      }
-    }
-
-    private void deleteCopy() throws IOException {
-      if (localFile != null && localFile != file) {
-        Files.deleteIfExists(localFile);
-      }
-    }
   }
 }

@@ -3,13 +3,16 @@ package io.regatta.data.format;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.nio.ByteOrder;
+import java.time.LocalDate;
 import org.apache.parquet.column.ColumnReader;
 import org.apache.parquet.io.api.Binary;
 import org.apache.parquet.schema.LogicalTypeAnnotation;
 import org.apache.parquet.schema.LogicalTypeAnnotation.DateLogicalTypeAnnotation;
 import org.apache.parquet.schema.LogicalTypeAnnotation.DecimalLogicalTypeAnnotation;
+import org.apache.parquet.schema.LogicalTypeAnnotation.EnumLogicalTypeAnnotation;
 import org.apache.parquet.schema.LogicalTypeAnnotation.Float16LogicalTypeAnnotation;
 import org.apache.parquet.schema.LogicalTypeAnnotation.IntLogicalTypeAnnotation;
+import org.apache.parquet.schema.LogicalTypeAnnotation.StringLogicalTypeAnnotation;
 import org.apache.parquet.schema.LogicalTypeAnnotation.TimeLogicalTypeAnnotation;
 import org.apache.parquet.schema.LogicalTypeAnnotation.TimeUnit;
 import org.apache.parquet.schema.LogicalTypeAnnotation.TimestampLogicalTypeAnnotation;
@@ -46,6 +49,16 @@ final class ParquetValue {
       case INT96 -> int96(column.getBinary());
       case BINARY, FIXED_LEN_BYTE_ARRAY -> binary(type, logical, column.getBinary());
     };
+  }
+
+  /** Returns the current value of a column's reader: text as UTF-8, a date as text in ISO 8601. */
+  static Object ofRow(PrimitiveType type, ColumnReader column) {
+    LogicalTypeAnnotation logical = type.getLogicalTypeAnnotation();
+    if (type.getPrimitiveTypeName() == PrimitiveType.PrimitiveTypeName.BINARY
+        && (logical == null || logical instanceof StringLogicalTypeAnnotation || logical instanceof EnumLogicalTypeAnnotation)) {
+      return column.getBinary().getBytes();
+    }
+    return logical instanceof DateLogicalTypeAnnotation ? LocalDate.ofEpochDay(column.getInteger()).toString() : of(type, column);
   }
 
   private static Object whole(LogicalTypeAnnotation logical, long value, boolean unsigned) {

@@ -120,7 +120,7 @@ class FeatureEqualityTest {
     }
 
     String text() {
-      return row instanceof JsonRows.Row json ? json.line().text() : row.toString();
+      return row instanceof NumberedLine json ? json.line().text() : row.toString();
     }
 
     void requireSame(Read<?> other, int row) {

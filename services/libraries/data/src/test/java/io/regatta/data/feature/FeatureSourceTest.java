@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.feature.Feature;
 import io.regatta.core.feature.Feature.Missing;
+import io.regatta.core.feature.Feature.Pooling;
 import io.regatta.core.feature.FeatureStatistics;
 import io.regatta.core.feature.FeatureTransform;
 import io.regatta.core.feature.IdCoding;
 import io.regatta.core.feature.IdFeature;
+import io.regatta.core.feature.IdsFeature;
 import io.regatta.core.feature.NumberFeature;
 import io.regatta.core.feature.NumberFeature.Scale;
 import io.regatta.core.feature.NumberFeature.Transform;
@@ -23,6 +25,7 @@ import io.regatta.data.SlotSource;
 import io.regatta.data.feature.RowSplit.Boundaries;
 import io.regatta.data.feature.RowSplit.Part;
 import io.regatta.data.feature.TestPart.By;
+import io.regatta.data.file.PipeCommand;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -118,6 +121,68 @@ class FeatureSourceTest {
   void tsv_has_no_quotes() throws IOException {
     assertThat(read("tsv", List.of(), file("a.tsv", "click\tage\tjob\n1\t-4.5\t\"a, b\"\n0\t\t\n")))
         .containsExactly(row("1.0", "-4.5", "\"a, b\""), row("0.0", "", ""));
+  }
+
+  /** Oracle: the rules of RFC 4180, by hand; values longer and rows more than a block of the reader. */
+  @Test
+  void values_in_quotes_may_hold_anything_and_cross_blocks() throws IOException {
+    StringBuilder text = new StringBuilder("job,age,click\r\n\r\n");
+    List<String> expected = new ArrayList<>();
+    Random random = new Random(2);
+    String[] parts = {"a", "\"\"", ",", "\n", "\r\n", "é", " "};
+    for (int i = 0; i < 4000; i++) {
+      StringBuilder value = new StringBuilder("x");
+      for (int n = random.nextInt(400); n > 0; n--) {
+        value.append(parts[random.nextInt(parts.length)]);
+      }
+      value.append('x');
+      text.append('"').append(value).append("\",\"").append(i).append("\",1").append(i % 2 == 0 ? "\r\n" : "\n");
+      expected.add(row("1.0", i + ".0", value.toString().replace("\"\"", "\"")));
+    }
+    assertThat(read("csv", List.of(), file("a.csv", text.toString()))).isEqualTo(expected);
+    assertThat(read("csv", List.of(), file("b.csv", "click,age,job\n1,30,a \"b\" c"))).containsExactly(row("1.0", "30.0", "a \"b\" c"));
+  }
+
+  @Test
+  void libsvm_and_multislot_have_columns_too() throws IOException {
+    LabelColumn label = new LabelColumn("label", "1", false);
+    List<Feature> features = List.of(new NumberFeature("seven", "7", Missing.OWN, Double.NaN, Double.NEGATIVE_INFINITY,
+        Double.POSITIVE_INFINITY, Transform.NONE, 0.5, Scale.NONE),
+        new IdsFeature("f", "features", Missing.OWN, " ", ":", 3, Pooling.SUM, IdCoding.of("f")));
+    FeatureTransform transform = FeatureTransform.of(features, FeatureStatistics.NONE);
+    RowFormat<?> libsvm = RowFormats.of("libsvm", List.of(), new LinkedHashSet<>(List.of("7", "features", "label")), Set.of());
+    SlotBatch rows = rows(new FeatureSource<>(libsvm, transform, label, RowSplit.ALL,
+        List.of(file("a.svm", "+1 3:1 7:0.5 # note\n# comment\n-1 qid:4 9:2\n")), fail()), 2);
+    assertThat(rows.labels()).containsExactly(1, 0);
+    assertThat(rows.dense()).containsExactly(0.5f, 0, 0, 1);
+    assertThat(rows.values()).containsExactly(1, 0.5f, 0, 2, 0, 0);
+    assertThatThrownBy(() -> RowFormats.of("libsvm", List.of(), Set.of("x"), Set.of())).hasMessageContaining("has no column x");
+    RowFormat<?> slots = RowFormats.of("multislot", List.of("label", "7", "features"),
+        new LinkedHashSet<>(List.of("7", "features", "label")), Set.of());
+    assertThat(rows(new FeatureSource<>(slots, transform, label, RowSplit.ALL,
+        List.of(file("a.slots", "1 1 1 0.5 2 3:1 7:0.5\n1 0 0 1 9:2\n")), fail()), 2)).usingRecursiveComparison()
+        .ignoringFields("dense").isEqualTo(rows);
+    assertThatThrownBy(() -> rows(new FeatureSource<>(slots, transform, label, RowSplit.ALL,
+        List.of(file("b.slots", "1 1 1 0.5 2 3:1\n")), fail()), 1)).hasMessageContaining("features: the line ends after 1 of 2 values");
+    assertThatThrownBy(() -> RowFormats.of("multislot", List.of(), Set.of("x"), Set.of())).hasMessageContaining("data.columns");
+  }
+
+  private static <R> SlotBatch rows(FeatureSource<R> source, int count) {
+    SlotBatch batch = SlotBatch.allocate(source.layout(), count);
+    int n = 0;
+    try (SlotSource.Cursor<R> cursor = source.open()) {
+      for (R row = cursor.next(); row != null; row = cursor.next()) {
+        n += source.parse(row, batch, n) ? 1 : 0;
+      }
+    }
+    return batch.first(n);
+  }
+
+  @Test
+  void lines_may_come_through_a_command() throws IOException {
+    RowFormat<?> format = RowFormats.of("csv", List.of("click", "age", "job"), new LinkedHashSet<>(List.of("age", "job", "click")), Set.of(),
+        PipeCommand.of("tr ';' ','"));
+    assertThat(read(source(format, LABEL, RowSplit.ALL, fail(), file("a.txt", "1;30;x\n")))).containsExactly(row("1.0", "30.0", "x"));
   }
 
   @Test

@@ -21,6 +21,7 @@ import io.regatta.core.feature.TimeFeature;
 import io.regatta.core.hash.XxHash64;
 import io.regatta.data.BadLines;
 import io.regatta.data.RowFormat;
+import io.regatta.data.column.ColumnFacts;
 import io.regatta.data.feature.RowSplit.Boundaries;
 import io.regatta.data.feature.TableStatistics.FileFact;
 import java.io.IOException;
@@ -125,7 +126,13 @@ class TableAnalysisTest {
         assertThat(statistics.vocabularies().get("item").has(id("item", value))).as(value).isEqualTo(count >= 3));
     assertThat(found.facts().rows()).isEqualTo(good.size());
     assertThat(found.facts().badLines()).isEqualTo(ROWS - good.size());
-    assertThat(found.facts().missing()).containsEntry("n", (long) good.size() - squares.length).containsEntry("b", 0L);
+    ColumnFacts n = found.facts().columns().get("n");
+    assertThat(n.missing()).isEqualTo(good.size() - squares.length);
+    assertThat(n.type()).isEqualTo(ColumnFacts.Type.NUMBER);
+    assertThat((double) n.distinct()).isCloseTo(squares.length, within(4 * n.distinctError() * squares.length));
+    ColumnFacts b = found.facts().columns().get("b");
+    assertThat(List.of(b.type(), b.missing(), b.distinct(), b.distinctError())).containsExactly(ColumnFacts.Type.WHOLE, 0L, 100L, 0.0);
+    assertThat(b.numbers().orElseThrow().quantiles().get(2)).isCloseTo(49.5, within(2.0));
     assertThat(found.files()).extracting(FileFact::rows).containsExactly(ROWS / 2L, ROWS / 2L);
   }
 
@@ -146,11 +153,11 @@ class TableAnalysisTest {
     for (int threads : new int[] {2, 7}) {
       Path there = dir.resolve("more" + threads);
       StatisticsFile.write(there, analyze(test, threads, 1 << 18));
-      for (Path file : StatisticsFile.files(there)) {
-        assertThat(file).hasSameBinaryContentAs(dir.resolve("one").resolve(file.getFileName()));
+      for (String file : StatisticsFile.read(there).files().keySet()) {
+        assertThat(there.resolve(file)).hasSameBinaryContentAs(dir.resolve("one").resolve(file));
       }
     }
-    TableStatistics read = StatisticsFile.read(dir.resolve("one"));
+    TableStatistics read = StatisticsFile.read(dir.resolve("one")).statistics();
     assertThat(read.features().digest()).isEqualTo(one.features().digest());
     assertThat(read.facts()).isEqualTo(one.facts());
     assertThat(read.files()).isEqualTo(one.files());
@@ -174,7 +181,7 @@ class TableAnalysisTest {
     assertThat(found.values().get("item")).extracting(each -> new String(each.text(), StandardCharsets.UTF_8) + each.count())
         .containsExactly("train7", "x7");
     StatisticsFile.write(dir.resolve("s"), found);
-    assertThat(StatisticsFile.read(dir.resolve("s")).boundaries()).isEqualTo(found.boundaries());
+    assertThat(StatisticsFile.read(dir.resolve("s")).statistics().boundaries()).isEqualTo(found.boundaries());
   }
 
   @Test
@@ -194,11 +201,11 @@ class TableAnalysisTest {
     Files.writeString(file, "{\"format\": 1, \"features\": {\"bounds\": {\"b\": [1, \"x\"]}}}");
     assertThatThrownBy(() -> StatisticsFile.read(dir)).hasMessageContaining("of b is no number");
     Files.writeString(file, "{\"format\": 1, \"features\": {\"vocabularies\": {\"c\": {\"file\": \"../x\"}}}}");
-    assertThatThrownBy(() -> StatisticsFile.files(dir)).hasMessageContaining("'../x' is no name");
+    assertThatThrownBy(() -> StatisticsFile.read(dir)).hasMessageContaining("'../x' is no name");
     Files.writeString(file, "{\"format\": 1, \"features\": {\"vocabularies\": {\"c\": {\"file\": \"vocabulary-0.tsv\"}}}}");
     Files.writeString(dir.resolve("vocabulary-0.tsv"), "a\\tb\\\\\t3\nno count\n");
     assertThatThrownBy(() -> StatisticsFile.read(dir)).hasMessageContaining("vocabulary-0.tsv, line 2");
     Files.writeString(dir.resolve("vocabulary-0.tsv"), "a\\tb\\\\\t3\n");
-    assertThat(StatisticsFile.read(dir).features().vocabularies().get("c").has(id("c", "a\tb\\"))).isTrue();
+    assertThat(StatisticsFile.read(dir).statistics().features().vocabularies().get("c").has(id("c", "a\tb\\"))).isTrue();
   }
 }

@@ -9,14 +9,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import blue.strategic.parquet.ParquetWriter;
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.feature.InputRow;
 import io.regatta.core.reduce.DistinctIds;
 import io.regatta.data.BadLines;
 import io.regatta.data.DataCursor;
 import io.regatta.data.LoaderOptions;
 import io.regatta.data.SlotBatch;
 import io.regatta.data.SlotLoader;
+import io.regatta.data.SlotSource;
 import io.regatta.data.Slots;
 import io.regatta.data.file.DataFiles;
+import io.regatta.data.file.FileQueue;
 import java.io.IOException;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
@@ -25,7 +28,9 @@ import java.nio.file.Path;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -181,7 +186,7 @@ class ParquetSourceTest {
 
   @Test
   void readsTimestampsOfTwelveBytes() throws Exception {
-    try (ParquetRows rows = new ParquetRows(fixture("int96.parquet"), "int96", Map.of("ns", 0), name -> null)) {
+    try (ParquetRows rows = new ParquetRows(fixture("int96.parquet"), "int96", Map.of("ns", 0), name -> null, false)) {
       assertThat(rows.next()).containsExactly(LocalDateTime.of(2026, 11, 22, 12, 0).toEpochSecond(ZoneOffset.UTC) + 0.5);
       assertThat(rows.next()).containsExactly((Object) null);
       assertThat(rows.next()).isNull();
@@ -195,6 +200,31 @@ class ParquetSourceTest {
         .hasMessageContaining("column small: expected a whole number or text, found '12.34'");
     assertThatThrownBy(() -> read(Slots.builder().id("list.list.element").label("clicked").build(), types))
         .isInstanceOf(InvalidInput.class).hasMessageContaining("types.parquet: column list.list.element is a list");
+  }
+
+  /** As rows of declared features: lists, text, dates and columns of directories' names. */
+  @Test
+  void rowsHaveListsAndDates() {
+    InputRow row = new InputRow(6);
+    List<String> seen = new ArrayList<>();
+    ParquetTable table = new ParquetTable(new LinkedHashSet<>(List.of("date", "list", "whole", "small", "clicked")), Set.of("none"));
+    try (SlotSource.Cursor<ParquetSource.Row> rows = table.open(new FileQueue(List.of(fixture("types.parquet")), 0), DataCursor.startOf(0))) {
+      for (ParquetSource.Row each = rows.next(); each != null; each = rows.next()) {
+        assertThat(table.read(each, row, new BadLines(BadLines.Policy.FAIL))).isTrue();
+        seen.add(row.type(0) + " " + new String(row.bytes(0), row.from(0), row.to(0) - row.from(0)) + " " + row.type(1) + " "
+            + (row.type(1) == InputRow.Type.TEXTS ? row.texts(1).stream().map(String::new).toList() : "") + " " + row.type(2) + " "
+            + row.whole(2) + " " + row.type(3) + " " + row.type(4) + " " + row.type(5) + " " + table.place(each).line());
+      }
+    }
+    assertThat(seen).hasSize(2);
+    assertThat(seen.get(0)).isEqualTo("TEXT 2026-11-22 TEXTS [1] WHOLE 77 NUMBER WHOLE MISSING 1");
+    assertThat(ParquetTable.names(fixture("types.parquet"))).contains("date", "list", "whole");
+    ParquetTable days = new ParquetTable(new LinkedHashSet<>(List.of("user", "day", "country")), Set.of());
+    try (SlotSource.Cursor<ParquetSource.Row> rows = days.open(new FileQueue(DataFiles.parts(fixture("."), "partitioned"), 0),
+        DataCursor.startOf(0))) {
+      assertThat(days.read(rows.next(), row, new BadLines(BadLines.Policy.FAIL))).isTrue();
+      assertThat(row.whole(1)).isEqualTo(22);
+    }
   }
 
   /** Directories say what columns do not. */

@@ -38,8 +38,8 @@ public record DataConfig(
         + "or, behind a pipe_command, multislot.")
     Format format,
 
-    @Setting(doc = "csv, tsv: names of the columns, if the files have no line with them. C[1-26] stands for 26 names. For jobs "
-        + "that declare features.")
+    @Setting(doc = "csv, tsv: names of the columns, if the files have no line with them. multislot: names of the slots. C[1-26] stands "
+        + "for 26 names. For jobs that declare features.")
     List<String> columns,
 
     @Setting(doc = "Directory of the statistics of features, relative to dir; empty: statistics-JOB. For jobs that declare features.")
@@ -48,6 +48,9 @@ public record DataConfig(
     @Setting(doc = "A test part of the training files. For jobs that declare features.")
     TestSplit test,
 
+    @Setting(doc = "Columns about which neither analyze nor the start of a job warns, although they have no or one value, a value of its own "
+        + "in every row, or give the label away. For jobs that declare features.")
+    List<String> allowColumns,
     @Setting(doc = "Rows on which the model is evaluated after each pass, and in between. For jobs that declare features.")
     ValidationConfig validation,
 
@@ -83,22 +86,25 @@ public record DataConfig(
     /** Criteo's columns: {@link io.regatta.data.format.CriteoFormat}. */
     CRITEO,
     /** Files whose first row names the columns: {@link io.regatta.data.format.CsvSource}. */
-    CSV(Property.NAMES_COLUMNS),
+    CSV(Property.NAMES_COLUMNS, Property.TAKES_NAMES),
     /** Lines that are JSON objects, whose keys are the columns: for features that a job declares. */
     JSON(Property.NAMES_COLUMNS, Property.LINES),
     /** {@code label index:value ...}: {@link io.regatta.data.format.LibSvmFormat}. */
     LIBSVM,
     /** PaddlePaddle's: {@link io.regatta.data.format.MultiSlotFormat}. */
-    MULTISLOT,
+    MULTISLOT(Property.TAKES_NAMES),
     /** Files of named columns: {@link io.regatta.data.format.ParquetSource}. */
     PARQUET(Property.NAMES_COLUMNS),
     /** PaddleRec's {@code name:value}: {@link io.regatta.data.format.SlotTextFormat}. */
     SLOTS,
     /** Files whose first line names the columns, with tabs between values, without quotes: for features that a job declares. */
-    TSV(Property.NAMES_COLUMNS);
+    TSV(Property.NAMES_COLUMNS, Property.TAKES_NAMES);
 
-    /** The properties of a format. LINES: each line of a file that names columns can be read alone. */
-    private enum Property { NAMES_COLUMNS, LINES }
+    /**
+     * The properties of a format. LINES: each line of a file that names columns can be read alone. TAKES_NAMES: data.columns may
+     * name its columns.
+     */
+    private enum Property { NAMES_COLUMNS, LINES, TAKES_NAMES }
 
     private final Set<Property> properties;
 
@@ -114,6 +120,11 @@ public record DataConfig(
     /** Returns true if a file of this format is made of lines that can be read alone, so that a command can write them. */
     public boolean hasLines() {
       return !namesColumns() || properties.contains(Property.LINES);
+    }
+
+    /** Returns true if a job may name the columns of its files. */
+    boolean takesNames() {
+      return properties.contains(Property.TAKES_NAMES);
     }
 
     /** Returns the name as it is written in a job. */
@@ -157,12 +168,15 @@ public record DataConfig(
       TestPart.By by) {
 
     public TestSplit {
-      if (!(share >= 0 && share < 1)) {
-        throw new InvalidInput("share must be from 0 to less than 1, not " + share);
-      }
+      new TestPart(share, by); // checks the share
       if (share == 0 && by != TestPart.By.POSITION) {
         throw new InvalidInput("by has no effect without share; give a share, such as 0.2");
       }
+    }
+
+    /** Returns the same as the sources of examples take it. */
+    public TestPart part() {
+      return share == 0 ? TestPart.NONE : new TestPart(share, by);
     }
   }
 
@@ -170,6 +184,7 @@ public record DataConfig(
     files = List.copyOf(files);
     testFiles = List.copyOf(testFiles);
     columns = List.copyOf(columns);
+    allowColumns = List.copyOf(allowColumns);
     if (test.share() + validation.share() >= 1) {
       throw new InvalidInput("test.share and validation.share leave no training rows: they add up to "
           + (test.share() + validation.share()) + "; give less");
@@ -177,14 +192,15 @@ public record DataConfig(
     if (test.share() > 0 && !testFiles.isEmpty()) {
       throw new InvalidInput("test_files and test both give test rows; take one of them out");
     }
-    if (!columns.isEmpty() && format != Format.CSV && format != Format.TSV) {
-      throw new InvalidInput("columns has no effect with format: " + format.label() + "; take it out, or set format: csv or tsv");
+    boolean piped = PipeCommand.of(pipeCommand) != null;
+    format = format == Format.AUTO && piped ? Format.MULTISLOT : format;
+    if (!columns.isEmpty() && !format.takesNames()) {
+      throw new InvalidInput("columns has no effect with format: " + format.label() + "; take it out, or set format: csv, tsv or multislot");
     }
-    if (PipeCommand.of(pipeCommand) != null && !format.hasLines()) {
+    if (piped && !format.hasLines() && (!format.takesNames() || columns.isEmpty())) {
       throw new InvalidInput("pipe_command writes lines, but format: " + format.label() + " names columns in the file itself; "
-          + "leave pipe_command out, or have it write another format");
+          + "leave pipe_command out, " + (format.takesNames() ? "give their names in columns" : "or have it write another format"));
     }
-    format = format == Format.AUTO && PipeCommand.of(pipeCommand) != null ? Format.MULTISLOT : format;
     if (shuffleBuffer < 0) {
       throw new InvalidInput("shuffle_buffer must be at least 0, not " + shuffleBuffer);
     }

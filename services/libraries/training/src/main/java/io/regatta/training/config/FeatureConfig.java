@@ -181,12 +181,6 @@ public record FeatureConfig(
     }
   }
 
-  /** Returns true if the feature is computed from statistics of the training rows. */
-  public boolean needsStatistics() {
-    return minCount > 1 || quantiles > 0 || kind == Kind.NUMBER && scale != Scale.NONE
-        || kind == Kind.TIME && parts.contains(Part.AGE_DAYS);
-  }
-
   private static void checkIds(long hashBuckets, long minCount, List<String> vocabulary) {
     if (hashBuckets < 0) {
       throw new InvalidInput("hash_buckets must be at least 0, not " + hashBuckets);

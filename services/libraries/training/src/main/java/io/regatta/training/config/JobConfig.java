@@ -256,8 +256,8 @@ public record JobConfig(
     if (labels.size() > 1 && labels.values().stream().anyMatch(label -> label.negativeRate() != 1)) {
       throw new InvalidInput("labels: negative_rate leaves out rows of label 0, but there are several labels; take it out");
     }
-    String key = !features.isEmpty() ? "" : !data.columns().isEmpty() ? "columns" : !data.statistics().isEmpty() ? "statistics" : data.test().share() > 0 ? "test"
-        : data.validation().isOn() ? "validation" : "";
+    String key = !features.isEmpty() ? "" : !data.columns().isEmpty() ? "columns" : !data.statistics().isEmpty() ? "statistics"
+        : data.test().share() > 0 ? "test" : data.validation().isOn() ? "validation" : !data.allowColumns().isEmpty() ? "allow_columns" : "";
     if (!key.isEmpty()) {
       throw new InvalidInput("data: " + key + " has no effect without features; take it out, or declare features");
     }
@@ -333,11 +333,6 @@ public record JobConfig(
   /** Returns the directory of the statistics of the training rows, whether it exists or not. */
   public Path statisticsDirectory() {
     return DataFiles.path(data.dir()).resolve(data.statistics().isEmpty() ? "statistics-" + job : data.statistics());
-  }
-
-  /** Returns true if some features are computed from statistics of the training rows. */
-  public boolean featuresNeedStatistics() {
-    return features.values().stream().anyMatch(FeatureConfig::needsStatistics);
   }
 
   /** Model replicas of all trainers. */

@@ -1,16 +1,15 @@
 package io.regatta.training.feature;
 
-import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.feature.Feature;
 import io.regatta.core.feature.FeatureStatistics;
 import io.regatta.core.feature.FeatureTransform;
 import io.regatta.core.progress.LoadListener;
 import io.regatta.data.BadLines;
-import io.regatta.data.FileSource;
 import io.regatta.data.Layout;
 import io.regatta.data.LineFormat;
 import io.regatta.data.RowFormat;
+import io.regatta.data.feature.ColumnLook;
 import io.regatta.data.feature.FeatureSource;
 import io.regatta.data.feature.JsonLineFormat;
 import io.regatta.data.feature.RequestRows;
@@ -23,17 +22,17 @@ import io.regatta.data.feature.StatisticsFile;
 import io.regatta.data.feature.TableAnalysis;
 import io.regatta.data.feature.TableStatistics;
 import io.regatta.data.feature.TableStatistics.Basis;
-import io.regatta.data.feature.TestPart;
+import io.regatta.data.feature.TableStatistics.Facts;
 import io.regatta.data.file.PipeCommand;
-import io.regatta.training.Worker;
-import io.regatta.training.config.DataConfig;
 import io.regatta.training.config.DataConfig.Format;
-import io.regatta.training.config.DataConfig.TestSplit;
 import io.regatta.training.config.JobConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -54,19 +53,24 @@ public final class DeclaredFeatures {
     PREDICT
   }
 
-  /** Bits of the digest that a double holds. */
-  private static final int UNUSED_BITS = 12;
-
   private final JobConfig job;
   private final FeatureTransform transform;
   private final DeclaredLabels labels;
-  private final Boundaries boundaries;
+  /** The files whose rows are split by position; null: rows are not. */
+  private final AnalyzedFiles analyzed;
+  /** Facts of the training rows' columns; empty: rows were not analyzed. */
+  private final Optional<Facts> facts;
+  /** The files of the statistics from which features are computed, by name. */
+  private final Map<String, byte[]> statistics;
 
-  private DeclaredFeatures(JobConfig job, FeatureTransform transform, DeclaredLabels labels, Boundaries boundaries) {
+  private DeclaredFeatures(JobConfig job, FeatureTransform transform, DeclaredLabels labels, AnalyzedFiles analyzed,
+      Optional<Facts> facts, Map<String, byte[]> statistics) {
     this.job = job;
     this.transform = transform;
     this.labels = labels;
-    this.boundaries = boundaries;
+    this.analyzed = analyzed;
+    this.facts = facts;
+    this.statistics = statistics;
   }
 
   /**
@@ -79,12 +83,16 @@ public final class DeclaredFeatures {
     List<Feature> features = FeatureDeclarations.features(job.features());
     DeclaredLabels labels = DeclaredLabels.of(job, features);
     boolean byPosition = parts(job).needBoundary();
-    TableStatistics statistics = job.featuresNeedStatistics() || byPosition ? statistics(job, features) : null;
-    if (statistics == null && !job.data().statistics().isEmpty()) {
-      throw new InvalidInput("job " + job.job() + ": data.statistics has no effect on these features; take it out");
+    boolean computed = !FeatureStatistics.Needs.of(features).isEmpty();
+    if (!computed && !byPosition) {
+      if (!job.data().statistics().isEmpty()) {
+        throw new InvalidInput("job " + job.job() + ": data.statistics has no effect on these features; take it out");
+      }
+      return new DeclaredFeatures(job, FeatureTransform.of(features, FeatureStatistics.NONE), labels, null, Optional.empty(), Map.of());
     }
-    return new DeclaredFeatures(job, FeatureTransform.of(features, statistics == null ? FeatureStatistics.NONE : statistics.features()),
-        labels, byPosition ? statistics.boundaries() : Boundaries.NONE);
+    StatisticsFile.Loaded loaded = statistics(job, features);
+    return new DeclaredFeatures(job, FeatureTransform.of(features, loaded.statistics().features()), labels,
+        byPosition ? new AnalyzedFiles(job, loaded.statistics()) : null, Optional.of(loaded.statistics().facts()), computed ? loaded.files() : Map.of());
   }
 
   /**
@@ -98,22 +106,18 @@ public final class DeclaredFeatures {
     List<Feature> features = FeatureDeclarations.features(job.features());
     DeclaredLabels labels = DeclaredLabels.of(job, features);
     RowParts parts = parts(job);
-    if (!job.featuresNeedStatistics() && !parts.needBoundary()) {
+    if (FeatureStatistics.Needs.of(features).isEmpty() && !parts.needBoundary()) {
       throw new InvalidInput("job " + job.job() + ": its features and its split need no statistics; start the job as it is");
     }
-    DeclaredFeatures declared = new DeclaredFeatures(job, FeatureTransform.withoutStatistics(features), labels, Boundaries.NONE);
+    DeclaredFeatures declared = new DeclaredFeatures(job, FeatureTransform.withoutStatistics(features), labels, null, Optional.empty(),
+        Map.of());
     RowLabels ofTraining = labels.rows(false);
-    return TableAnalysis.run(declared.rows(ofTraining), files, features, ofTraining, parts, threads, distinctLimit, badLines, progress)
+    return TableAnalysis.run(declared.rows(ofTraining, true), files, features, ofTraining, parts, threads, distinctLimit, badLines, progress)
         .basedOn(basis(job, features));
   }
 
   private static RowParts parts(JobConfig job) {
-    TestSplit test = job.data().test();
-    return new RowParts(part(test.share(), test.by()), part(job.data().validation().share(), job.data().validation().by()));
-  }
-
-  private static TestPart part(double share, TestPart.By by) {
-    return share == 0 ? TestPart.NONE : new TestPart(share, by);
+    return new RowParts(job.data().test().part(), job.data().validation().part());
   }
 
   private static Basis basis(JobConfig job, List<Feature> features) {
@@ -121,14 +125,14 @@ public final class DeclaredFeatures {
   }
 
   /** Returns the statistics of a job; those of other declarations would silently give other features. */
-  private static TableStatistics statistics(JobConfig job, List<Feature> features) {
+  private static StatisticsFile.Loaded statistics(JobConfig job, List<Feature> features) {
     Path directory = job.statisticsDirectory();
     if (!Files.isRegularFile(directory.resolve(StatisticsFile.NAME))) {
       throw new InvalidInput("job " + job.job() + ": statistics of the training rows are missing in " + directory.toAbsolutePath()
           + "; run ./regatta analyze with the job file first, or copy the directory from the machine where it has run");
     }
-    TableStatistics statistics = StatisticsFile.read(directory);
-    Basis known = statistics.basis();
+    StatisticsFile.Loaded loaded = StatisticsFile.read(directory);
+    Basis known = loaded.statistics().basis();
     Basis own = basis(job, features);
     if (!known.features().isEmpty() && !known.features().equals(own.features())) {
       throw new InvalidInput("job " + job.job() + ": the statistics in " + directory + " were computed for other features; run ./regatta "
@@ -139,7 +143,7 @@ public final class DeclaredFeatures {
           + (known.test().isEmpty() ? "with no test rows left out" : "with test rows by " + known.test()) + ", but data.test is "
           + own.test() + "; run ./regatta analyze --overwrite with the job file");
     }
-    return statistics;
+    return loaded;
   }
 
   /** Returns the features that a job declares, in order, without what statistics say about them. */
@@ -157,6 +161,26 @@ public final class DeclaredFeatures {
     return transform;
   }
 
+  /** Returns the facts of the training rows' columns; empty if features are computed without statistics. */
+  public Optional<Facts> facts() {
+    return facts;
+  }
+
+  /**
+   * Returns the facts of the columns in the first rows of files. Blocks.
+   *
+   * @param most rows that are read
+   */
+  public Facts look(List<Path> files, int most) {
+    RowLabels ofTraining = labels.rows(false);
+    return ColumnLook.of(rows(ofTraining, true), transform.columns(), ofTraining, files, most);
+  }
+
+  /** Returns the features in their order. */
+  public List<Feature> declared() {
+    return features(job);
+  }
+
   /** Returns the labels. */
   public DeclaredLabels labels() {
     return labels;
@@ -169,41 +193,44 @@ public final class DeclaredFeatures {
    * @param use its rows
    * @param badLines handles rows that cannot be read
    */
-  public FileSource<?> source(List<Path> files, Use use, BadLines badLines) {
+  public FeatureSource<?> source(List<Path> files, Use use, BadLines badLines) {
     RowLabels ofRows = labels.rows(use != Use.TRAIN);
     RowLabels read = use == Use.PREDICT ? ofRows.toPredict() : ofRows;
-    return source(rows(read), files, read, split(use), badLines, use == Use.TRAIN ? labels.labels().get(0).config().negativeRate() : 1);
+    return source(rows(read, use != Use.PREDICT), files, read, split(files, use), badLines,
+        use == Use.TRAIN ? labels.labels().get(0).config().negativeRate() : 1);
   }
 
-  private RowFormat<?> rows(RowLabels read) {
+  /** @param piped true: files go through the job's command */
+  private RowFormat<?> rows(RowLabels read, boolean piped) {
     Set<String> needed = new LinkedHashSet<>(transform.columns());
     needed.addAll(read.required());
     Set<String> optional = new LinkedHashSet<>(read.columns());
     optional.removeAll(needed);
-    return RowFormats.of(format().label(), NameRange.names("data.columns", job.data().columns()), needed, optional);
+    return RowFormats.of(format().label(), NameRange.names("data.columns", job.data().columns()), needed, optional,
+        piped ? PipeCommand.of(job.data().pipeCommand()) : null);
   }
 
-  private <R> FileSource<R> source(RowFormat<R> rows, List<Path> files, RowLabels read, RowSplit split, BadLines badLines,
+  private <R> FeatureSource<R> source(RowFormat<R> rows, List<Path> files, RowLabels read, RowSplit split, BadLines badLines,
       double negativeRate) {
     return new FeatureSource<>(rows, transform, read, split, files, badLines, negativeRate, job.seed());
   }
 
   private Format format() {
-    DataConfig data = job.data();
-    if (PipeCommand.of(data.pipeCommand()) != null) {
-      throw new InvalidInput("job " + job.job() + ": data.pipe_command is set, but files with declared features are read "
-          + "as they are; remove it");
-    }
-    return data.format() == Format.AUTO ? Format.CSV : data.format();
+    return job.data().format() == Format.AUTO ? Format.CSV : job.data().format();
   }
 
-  private RowSplit split(Use use) {
-    return switch (use) {
-      case TRAIN -> parts(job).split(boundaries, RowSplit.Part.TRAIN);
-      case VALIDATION -> job.data().validation().files().isEmpty() ? parts(job).split(boundaries, RowSplit.Part.VALIDATION) : RowSplit.ALL;
-      case TEST -> job.data().test().share() > 0 ? parts(job).split(boundaries, RowSplit.Part.TEST) : RowSplit.ALL;
-      case PREDICT -> RowSplit.ALL;
+  private RowSplit split(List<Path> files, Use use) {
+    boolean all = switch (use) {
+      case TRAIN -> false;
+      case VALIDATION -> !job.data().validation().files().isEmpty();
+      case TEST -> job.data().test().share() == 0;
+      case PREDICT -> true;
     };
+    return all ? RowSplit.ALL : parts(job).split(analyzed == null ? Boundaries.NONE : analyzed.boundaries(files), switch (use) {
+      case VALIDATION -> RowSplit.Part.VALIDATION;
+      case TEST -> RowSplit.Part.TEST;
+      default -> RowSplit.Part.TRAIN;
+    });
   }
 
   /** Returns the format of lines to predict: JSON objects, whose keys are the columns; labels may be missing. */
@@ -217,18 +244,16 @@ public final class DeclaredFeatures {
         NameRange.names("data.columns", job.data().columns()));
   }
 
+  /** Returns a number, in hexadecimal, that differs if declarations or statistics differ. */
+  public String digest() {
+    return String.format(Locale.ROOT, "%016x", transform.digest());
+  }
+
   /**
-   * Checks that all workers have the same features; all must call it.
-   *
-   * @throws InvalidInput if they differ
+   * Returns the files of the statistics from which features are computed, by name, as they were when they were read; empty if
+   * features need none. The arrays must not be changed.
    */
-  public void requireSame(Worker worker) {
-    double[] mine = {transform.digest() >>> UNUSED_BITS};
-    double least = worker.allReduce(mine, ReduceOp.MIN)[0];
-    double most = worker.allReduce(mine, ReduceOp.MAX)[0];
-    if (least != most) {
-      throw new InvalidInput(String.format("job %s: features differ among the trainers: trainer %d has %013x, others from %013x to "
-          + "%013x; give all the same job file, and copy the directory of data.statistics to all machines", job.job(), worker.rank(), (long) mine[0], (long) least, (long) most));
-    }
+  public Map<String, byte[]> statisticsFiles() {
+    return statistics;
   }
 }

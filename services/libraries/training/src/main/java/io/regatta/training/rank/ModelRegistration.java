@@ -81,6 +81,7 @@ public final class ModelRegistration {
     String operation = "registration with the shards";
     Registered all = replica.group().collective(session, replica.replica(), operation, model, models -> {
       StartingPoint start = StartingPoint.of(session.job());
+      start.requireFeatures(job, session.features().digest());
       refuseOtherCompression(session, strategy, start);
       if (session.trainer().rank() == 0 && session.job().hasPlace() && isBeginning(session)) {
         start.removeLeft(session.job()); // no rank trains before rank 0 has finished here

@@ -19,6 +19,7 @@ import io.regatta.training.TrainingReport;
 import io.regatta.training.Worker;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.Strategy;
+import io.regatta.training.feature.DeclaredFeatures;
 import io.regatta.training.optimizer.RegattaOptimizer;
 import io.regatta.training.rank.FleetTrainer;
 import io.regatta.training.rank.TrainerSnapshots;
@@ -29,12 +30,16 @@ import io.regatta.training.session.TrainerSession;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /** The {@link Worker} of one replica. Belongs to its model thread. */
 final class ReplicaWorker implements Worker {
+
+  /** Bits of a digest that a double does not hold. */
+  private static final int UNUSED_BITS = 12;
 
   private final ReplicaContext context;
   private final TrainerSession session;
@@ -113,6 +118,21 @@ final class ReplicaWorker implements Worker {
     R bound = job().settingsAs(type);
     settingsBound = true;
     return bound;
+  }
+
+  @Override
+  public DeclaredFeatures features() {
+    DeclaredFeatures features = session.features().get().orElseThrow(() -> new InvalidInput("job " + job().job()
+        + ": the program reads declared features, but the job declares none; add the sections features and labels"));
+    double[] mine = {Long.parseUnsignedLong(features.digest(), 16) >>> UNUSED_BITS};
+    double least = allReduce(mine, ReduceOp.MIN)[0];
+    double most = allReduce(mine, ReduceOp.MAX)[0];
+    if (least != most) {
+      throw new InvalidInput(String.format(Locale.ROOT, "job %s: features differ among the trainers: trainer %d has %013x, others from "
+          + "%013x to %013x; give all the same job file, and copy the directory of data.statistics to all machines", job().job(), rank(),
+          (long) mine[0], (long) least, (long) most));
+    }
+    return features;
   }
 
   @Override

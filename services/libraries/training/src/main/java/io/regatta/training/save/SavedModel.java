@@ -8,7 +8,6 @@ import io.regatta.core.model.DenseVariable;
 import io.regatta.core.model.ParameterHash;
 import io.regatta.core.model.SparseTableSpec;
 import io.regatta.core.progress.Progress;
-import io.regatta.data.feature.StatisticsFile;
 import io.regatta.node.settings.SettingsWriter;
 import io.regatta.snapshot.FileEntry;
 import io.regatta.snapshot.LostShard;
@@ -21,6 +20,7 @@ import io.regatta.snapshot.safetensors.SafetensorsFile;
 import io.regatta.snapshot.safetensors.SafetensorsWriter;
 import io.regatta.snapshot.safetensors.TensorInfo;
 import io.regatta.training.config.JobConfig;
+import io.regatta.training.feature.DeclaredFeatures;
 import io.regatta.training.rank.FleetTrainer;
 import io.regatta.training.session.TrainerSession;
 import io.vertx.core.json.JsonArray;
@@ -55,6 +55,9 @@ import org.slf4j.LoggerFactory;
 public final class SavedModel {
 
   private static final Logger LOG = LoggerFactory.getLogger(SavedModel.class);
+  /** Key of the manifest with the digest of the features and their statistics. */
+  public static final String FEATURES_DIGEST = "features_digest";
+
   private static final String PART = ".part";
   /** Name of the model in DJL's file: {@code Model.newInstance("model")}, then {@code load} this directory. */
   private static final String DJL_NAME = "model";
@@ -188,12 +191,10 @@ public final class SavedModel {
     });
   }
 
-  /** Copies the statistics from which the features of the job are computed. */
+  /** Writes the statistics from which the features of the job were computed, whatever lies in their directory now. */
   private void statistics() throws IOException {
-    if (session.job().featuresNeedStatistics()) {
-      for (Path file : StatisticsFile.files(session.job().statisticsDirectory())) {
-        add(file.getFileName().toString(), part -> Files.copy(file, part, StandardCopyOption.REPLACE_EXISTING));
-      }
+    for (Map.Entry<String, byte[]> file : session.features().get().map(DeclaredFeatures::statisticsFiles).orElse(Map.of()).entrySet()) {
+      add(file.getKey(), part -> Files.write(part, file.getValue()));
     }
   }
 
@@ -282,7 +283,7 @@ public final class SavedModel {
         .put("run", trainer.run()).put("step", trainer.steps()).put("program", session.job().program())
         .put("settings", new JsonObject(session.job().settings()))
         .put("data", new JsonObject().put("format", session.job().data().format().label()));
-    putFeatures(manifest, session.job());
+    putFeatures(manifest, session);
     if (left != null) {
       LostShard.put(manifest, left.lost());
     }
@@ -290,11 +291,12 @@ public final class SavedModel {
   }
 
   /** Adds the sections by which a program reads declared features. */
-  private static void putFeatures(JsonObject manifest, JobConfig job) {
+  private static void putFeatures(JsonObject manifest, TrainerSession session) {
+    JobConfig job = session.job();
     if (job.features().isEmpty()) {
       return;
     }
-    manifest.put("features", SettingsWriter.json(job.features())).put("labels", SettingsWriter.json(job.labels()))
+    manifest.put(FEATURES_DIGEST, session.features().digest()).put("features", SettingsWriter.json(job.features())).put("labels", SettingsWriter.json(job.labels()))
         .put("metrics", SettingsWriter.json(job.metrics())).put("model", SettingsWriter.json(job.model()));
     if (!job.data().columns().isEmpty()) {
       manifest.getJsonObject("data").put("columns", new JsonArray(job.data().columns()));

@@ -2,6 +2,7 @@ package io.regatta.training.session;
 
 import io.regatta.core.client.ParameterClient;
 import io.regatta.training.config.JobConfig;
+import io.regatta.training.feature.LoadedFeatures;
 import io.regatta.training.trace.StepTrace;
 import java.util.List;
 import java.util.Map;
@@ -14,12 +15,14 @@ import java.util.concurrent.CompletableFuture;
 public abstract class OwnShardsSession implements TrainerSession {
 
   private final JobConfig job;
+  private final LoadedFeatures features;
   private final StepTrace trace;
   private final OwnShards own;
 
   /** @param shards number of its own; it does not change a bit of the result */
   protected OwnShardsSession(JobConfig job, int shards, StepTrace trace) {
     this.job = job;
+    features = new LoadedFeatures(job);
     this.trace = trace;
     own = new OwnShards(shards, trace);
   }
@@ -27,6 +30,11 @@ public abstract class OwnShardsSession implements TrainerSession {
   @Override
   public final JobConfig job() {
     return job;
+  }
+
+  @Override
+  public final LoadedFeatures features() {
+    return features;
   }
 
   @Override

@@ -16,6 +16,7 @@ import io.regatta.snapshot.FileEntry;
 import io.regatta.snapshot.SnapshotKind;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.Strategy;
+import io.regatta.training.feature.LoadedFeatures;
 import io.regatta.training.heter.PartHost;
 import io.regatta.training.heter.RemoteCompute;
 import io.regatta.training.trace.StepTrace;
@@ -36,6 +37,9 @@ import java.util.concurrent.CompletionStage;
 public interface TrainerSession {
 
   JobConfig job();
+
+  /** Returns the features that the job declares, which are read once. */
+  LoadedFeatures features();
 
   /** Returns this rank's group: its rank, the others, and their common operations. */
   JobGroup group();

@@ -211,6 +211,7 @@ public final class SnapshotRun implements AutoCloseable {
       trainersFiles.drop();
     }
     ExampleCounts trained = examples.get();
+    String features = session.features().digest();
     JsonObject cursor = after != null ? JsonObject.mapFrom(after) : new JsonObject();
     underWay = saving.written().handleAsync((files, e) -> {
       try {
@@ -220,7 +221,7 @@ public final class SnapshotRun implements AutoCloseable {
         TrainersPlaces.At at = places.at(dir.part(), files, steps, round, cursor, trained);
         dir.publish(new Manifest(spec.job(), run, spec.mode().id(), kind, steps, pass, at.version(),
             at.updates(), at.fuzzy(), at.examples(), parent, parentChecksum, ModelLayout.of(spec), at.trainers(), files,
-            own).toJson(), false);
+            features, own).toJson(), false);
         long bytes = Stream.concat(files.stream(), own.stream()).mapToLong(FileEntry::bytes).sum();
         counts.taken(steps, bytes, taking.nanos());
         place.removeOlder();

@@ -213,6 +213,20 @@ public record StartingPoint(Path dir, Manifest manifest, boolean resume) {
     }
   }
 
+  /**
+   * Checks that a run resumes with the features of the snapshot: others would give the ids and numbers of its rows another
+   * meaning.
+   *
+   * @param features digest of those of this run
+   */
+  public void requireFeatures(String job, String features) {
+    if (resume && !manifest.features().isEmpty() && !manifest.features().equals(features)) {
+      throw new InvalidInput("job " + job + ": snapshot " + dir + " was taken with other features or statistics (digest "
+          + manifest.features() + ", now " + (features.isEmpty() ? "none" : features) + "); put back the job's features and the "
+          + "directory of data.statistics as they were, or start a new run, without resume, in another snapshots.dir (or output)");
+    }
+  }
+
   /** Returns true if there is something to read. */
   public boolean isGiven() {
     return dir != null;

@@ -12,6 +12,7 @@ import io.regatta.data.Line;
 import io.regatta.data.LineFormat;
 import io.regatta.data.SlotBatch;
 import io.regatta.data.SlotSource;
+import io.regatta.data.feature.StatisticsFile;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.feature.DeclaredFeatures.Use;
 import io.vertx.core.json.JsonObject;
@@ -119,6 +120,30 @@ class DeclaredFeaturesTest {
     }
     assertThat(ids).hasSize(500).doesNotHaveDuplicates();
     assertThat(read(features.source(List.of(file), Use.PREDICT, new BadLines(BadLines.Policy.FAIL)), 500).rows()).isEqualTo(500);
+  }
+
+  /** The last 2 of 10 rows in two files; a worker may read the second file alone. */
+  @Test
+  void aSplitByPositionHoldsForSomeOfTheFiles_andOnlyAsLongAsTheyAreTheSame() throws Exception {
+    List<Path> files = new ArrayList<>();
+    for (String name : List.of("a.csv", "b.csv")) {
+      files.add(Files.writeString(dir.resolve(name), "click,c\n" + ("1," + name + "\n").repeat(5)));
+    }
+    JobConfig job = job("\"c\": {\"kind\": \"id\"}", ", \"data\": {\"dir\": \"" + dir + "\", \"test\": {\"share\": 0.2}}");
+    StatisticsFile.write(Files.createDirectories(job.statisticsDirectory()),
+        DeclaredFeatures.analyze(job, files, 1, 10, new BadLines(BadLines.Policy.FAIL), (bytes, all) -> { }));
+    DeclaredFeatures features = DeclaredFeatures.of(job);
+    BadLines fail = new BadLines(BadLines.Policy.FAIL);
+    assertThat(read(features.source(files, Use.TRAIN, fail), 10).rows()).isEqualTo(8);
+    assertThat(read(features.source(files.subList(0, 1), Use.TRAIN, fail), 10).rows()).isEqualTo(5);
+    assertThat(read(features.source(files.subList(1, 2), Use.TRAIN, fail), 10).rows()).isEqualTo(3);
+    assertThat(read(features.source(files.subList(1, 2), Use.TEST, fail), 10).rows()).isEqualTo(2);
+    assertThat(features.statisticsFiles()).isEmpty();
+    Files.writeString(files.get(1), "click,c\n1,x\n");
+    assertThatThrownBy(() -> features.source(files, Use.TRAIN, fail)).isInstanceOf(InvalidInput.class)
+        .hasMessageContainingAll("b.csv has 12 bytes, but 48 when", "run ./regatta analyze --overwrite");
+    Path other = Files.writeString(dir.resolve("c.csv"), "click,c\n1,x\n");
+    assertThatThrownBy(() -> features.source(List.of(other), Use.TRAIN, fail)).hasMessageContaining("c.csv was not there");
   }
 
   @Test

@@ -19,6 +19,7 @@ import io.regatta.protocol.vertx.SystemClock;
 import io.regatta.training.TrainingProgram;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.Strategy;
+import io.regatta.training.feature.LoadedFeatures;
 import io.regatta.training.heter.RemoteCompute;
 import io.regatta.training.result.RunResult;
 import io.regatta.training.run.RankRun;
@@ -218,6 +219,11 @@ public final class SharedShards implements AutoCloseable {
     @Override
     public JobConfig job() {
       return job;
+    }
+
+    @Override
+    public LoadedFeatures features() {
+      return new LoadedFeatures(job());
     }
 
     @Override

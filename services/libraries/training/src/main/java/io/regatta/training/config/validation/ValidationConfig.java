@@ -23,9 +23,7 @@ public record ValidationConfig(
 
   public ValidationConfig {
     files = List.copyOf(files);
-    if (!(share >= 0 && share < 1)) {
-      throw new InvalidInput("share must be from 0 to less than 1, not " + share);
-    }
+    new TestPart(share, by); // checks the share
     if (share > 0 && !files.isEmpty()) {
       throw new InvalidInput("files and share both give validation rows; take one of them out");
     }
@@ -38,6 +36,11 @@ public record ValidationConfig(
     if (everySteps > 0 && share == 0 && files.isEmpty()) {
       throw new InvalidInput("every_steps has no effect without validation rows; give files, or a share, such as 0.1");
     }
+  }
+
+  /** Returns the share as the sources of examples take it. */
+  public TestPart part() {
+    return share == 0 ? TestPart.NONE : new TestPart(share, by);
   }
 
   /** Returns true if there are validation rows. */

@@ -8,6 +8,7 @@ import io.regatta.core.model.ModelSpec;
 import io.regatta.core.model.Sharding;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.Strategy;
+import io.regatta.training.feature.LoadedFeatures;
 import io.regatta.training.heter.PartHost;
 import io.regatta.training.session.Awaiting;
 import io.regatta.training.session.JobGroup;
@@ -27,6 +28,7 @@ import java.util.concurrent.CompletionStage;
 public final class HostSession implements TrainerSession, JobGroup {
 
   private final JobConfig job;
+  private final LoadedFeatures features;
   private final PartHost host;
   private final Awaiting awaiting = new Awaiting();
 
@@ -37,6 +39,7 @@ public final class HostSession implements TrainerSession, JobGroup {
    */
   public HostSession(JobConfig job, PartHost host) {
     this.job = job;
+    features = new LoadedFeatures(job);
     this.host = host;
   }
 
@@ -48,6 +51,11 @@ public final class HostSession implements TrainerSession, JobGroup {
   @Override
   public JobConfig job() {
     return job;
+  }
+
+  @Override
+  public LoadedFeatures features() {
+    return features;
   }
 
   @Override

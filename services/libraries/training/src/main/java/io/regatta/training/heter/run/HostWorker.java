@@ -19,6 +19,7 @@ import io.regatta.training.TrainingReport;
 import io.regatta.training.Worker;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.config.Strategy;
+import io.regatta.training.feature.DeclaredFeatures;
 import io.regatta.training.heter.PartHost;
 import io.regatta.training.optimizer.RegattaOptimizer;
 import io.regatta.training.rank.FleetTrainer;
@@ -100,6 +101,14 @@ final class HostWorker implements Worker {
   @Override
   public <R extends Record> R settings(Class<R> type) {
     return job().settingsAs(type);
+  }
+
+  /** Returns the features as they are here, once the trainers have compared theirs. */
+  @Override
+  public DeclaredFeatures features() {
+    barrier();
+    return session.features().get().orElseThrow(() -> new InvalidInput("job " + job().job() + ": the job declares no features; add the "
+        + "sections features and labels"));
   }
 
   @Override
