@@ -1,6 +1,7 @@
 package io.regatta.fleet.command.tune;
 
 import io.regatta.core.error.RegattaException.InvalidInput;
+import io.regatta.core.file.WholeFile;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -43,10 +44,10 @@ final class TrialFile {
         throw new InvalidInput(file + " holds the trials of another job, other ranges or another strategy; give --overwrite to drop them, or "
             + "another directory with --to");
       }
-      for (String line : lines.subList(1, lines.size())) {
-        if (line.endsWith("}")) { // the last one may be cut short by a crash
-          opened.trials.add(Trial.of(new JsonObject(line)));
-        }
+      List<String> whole = lines.stream().filter(line -> line.endsWith("}")).toList(); // the last one may be cut short by a crash
+      whole.stream().skip(1).forEach(line -> opened.trials.add(Trial.of(new JsonObject(line))));
+      if (whole.size() < lines.size()) {
+        WholeFile.write(file, part -> Files.write(part, whole)); // the next trial begins a line
       }
       return opened;
     } catch (IOException | DecodeException e) {

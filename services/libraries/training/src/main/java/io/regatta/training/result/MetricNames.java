@@ -23,14 +23,33 @@ public final class MetricNames {
    */
   public static final String COVERAGE = "coverage_slot_";
 
-  /** The metrics of which lower values are better. */
+  /** The metrics of which lower values are better, without label and slice. */
   private static final Set<String> LOWER_IS_BETTER = Set.of(LOSS, LOGLOSS, "mae", "mse", "rmse", "normalized_entropy", "perplexity",
-      "deviance");
+      "deviance", "calibration_error");
+  /** Figures that describe the test data or the predictions, without label and slice; neither direction is better. */
+  private static final Set<String> NO_ORDER = Set.of("calibration", "calibration_predicted", "calibration_observed", "calibration_examples",
+      "confusion", "examples", "gauc_groups", "ndcg_groups", "recall_items");
 
   private MetricNames() {}
 
-  /** Returns true if lower values of a metric are better; of names that are not known, higher ones are. */
+  /**
+   * Returns true if lower values of a metric are better; of names that are not known, higher ones are.
+   *
+   * @param name {@code METRIC}, {@code LABEL.METRIC} or either with {@code [SLICE]}
+   */
   public static boolean isLowerBetter(String name) {
-    return LOWER_IS_BETTER.contains(name);
+    return LOWER_IS_BETTER.contains(metric(name));
+  }
+
+  /** Returns true if models can be compared by a metric: one of its directions is better. */
+  public static boolean isOrdered(String name) {
+    return !NO_ORDER.contains(metric(name));
+  }
+
+  /** Returns the name of a metric without its label and its slice. */
+  private static String metric(String name) {
+    int slice = name.indexOf('[');
+    String whole = slice < 0 ? name : name.substring(0, slice);
+    return whole.substring(whole.lastIndexOf('.') + 1);
   }
 }

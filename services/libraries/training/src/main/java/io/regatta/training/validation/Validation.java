@@ -3,10 +3,12 @@ package io.regatta.training.validation;
 import io.regatta.core.collective.ReduceOp;
 import io.regatta.core.error.RegattaException.InvalidInput;
 import io.regatta.core.metrics.EarlyStopping.Verdict;
+import io.regatta.snapshot.ManifestFile;
 import io.regatta.training.Worker;
 import io.regatta.training.config.JobConfig;
 import io.regatta.training.rank.FleetTrainer;
 import io.regatta.training.result.EvaluationRecord;
+import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -65,6 +67,7 @@ public final class Validation {
     if (job.hasPlace()) {
       evaluations.addAll(EvaluationFile.read(place(), trainer.run(), step));
       requireSame();
+      forgetIfModelIsLost();
       evaluations.forEach(worker::evaluated);
       verdict = verdict();
       if (verdict.best() >= 0 && !job.output().isBlank()) {
@@ -97,9 +100,9 @@ public final class Validation {
   public void stepped(int epoch, Supplier<Map<String, Double>> train) {
     long now = dueSteps();
     if (now > due && !isOver()) {
-      due = now;
       meet(false);
       evaluateIfNew(epoch, train);
+      due = dueSteps();
     }
   }
 
@@ -114,6 +117,7 @@ public final class Validation {
     if (!isOver()) {
       evaluateIfNew(epoch, train);
     }
+    due = dueSteps(); // a replica without a batch may have taken part in steps of the others
   }
 
   private long dueSteps() {
@@ -169,6 +173,35 @@ public final class Validation {
     overfit.compare("after epoch " + epoch, train, "validation", measured);
   }
 
+  /**
+   * Begins the comparison of models anew if the output does not hold the model of the best evaluation: a run may end
+   * after it has saved a better model, and before it has noted that.
+   */
+  private void forgetIfModelIsLost() {
+    int best = verdict().best();
+    if (best < 0 || job.output().isBlank()) {
+      return;
+    }
+    long before = best == 0 ? 0 : evaluations.get(best - 1).step();
+    long lost = worker.isFirstWorker() && !holdsModel(before, evaluations.get(best).step()) ? 1 : 0;
+    if (worker.allReduce(new double[] {lost}, ReduceOp.SUM)[0] > 0) {
+      worker.progress().line("the model of the best evaluation so far, at step " + evaluations.get(best).step() + ", is not in "
+          + job.output() + "; models are compared anew from here on");
+      evaluations.clear();
+    }
+  }
+
+  /** Returns true if the output holds a model of this run from the steps after one step, up to another. */
+  private boolean holdsModel(long after, long upTo) {
+    try {
+      JsonObject manifest = ManifestFile.read(Path.of(job.output()));
+      long step = manifest.getLong("step", -1L);
+      return trainer.run().equals(manifest.getString("run")) && after < step && step <= upTo;
+    } catch (InvalidInput | ClassCastException e) {
+      return false;
+    }
+  }
+
   private void requireMetric(Measured measured) {
     String metric = job.earlyStopping().metric();
     if (job.earlyStopping().isOn() && !measured.metrics().containsKey(metric)) {
@@ -194,8 +227,10 @@ public final class Validation {
   private String line(EvaluationRecord record) {
     StringBuilder line = new StringBuilder(String.format(Locale.ROOT, "epoch %d, step %d:", record.epoch(), record.step()));
     record.train().forEach((name, value) -> line.append(String.format(Locale.ROOT, " train %s %.5f,", name, value)));
-    String shown = job.earlyStopping().isOn() ? job.earlyStopping().metric() : record.validation().keySet().iterator().next();
-    line.append(String.format(Locale.ROOT, " validation %s %.5f", shown, record.validation().get(shown)));
+    String shown = job.earlyStopping().isOn() ? job.earlyStopping().metric()
+        : record.validation().keySet().stream().findFirst().orElse("");
+    line.append(shown.isEmpty() ? " validation without metrics"
+        : String.format(Locale.ROOT, " validation %s %.5f", shown, record.validation().get(shown)));
     if (job.earlyStopping().isOn()) {
       line.append(verdict.lastIsBest() ? ", the best so far" : ", the best was in epoch " + (verdict.best() < 0 ? "none"
           : evaluations.get(verdict.best()).epoch() + " at step " + evaluations.get(verdict.best()).step()));

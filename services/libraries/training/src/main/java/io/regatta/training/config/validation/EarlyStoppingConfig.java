@@ -41,6 +41,10 @@ public record EarlyStoppingConfig(
     if (!isOn() && !equals(Settings.defaults(EarlyStoppingConfig.class))) {
       throw new InvalidInput("early_stopping: metric is missing; give one, such as auc or logloss");
     }
+    if (!MetricNames.isOrdered(metric)) {
+      throw new InvalidInput("early_stopping: models cannot be compared by metric " + metric + "; give one such as auc, logloss or "
+          + "calibration_error");
+    }
     if (isOn() && !validation.isOn()) {
       throw new InvalidInput("early_stopping: there are no validation rows; give data.validation, such as {share: 0.1, by: hash}");
     }
