@@ -109,11 +109,12 @@ final class HeterEndpoint implements TrainersEnd.Losses {
       throw new InvalidInput("trainer " + rank + " is none of the " + job.trainers() + " trainers of job " + job.job());
     }
     if (trainer.incarnation() < incarnations.getOrDefault(rank, 0L)) {
-      throw new StaleGeneration("trainer " + rank + " of job " + job.job() + " has been replaced by a later life of its rank");
+      throw new StaleGeneration("trainer " + rank + " of job " + job.job()
+          + " has been replaced by a later life of its rank");
     }
     if (other == null && streams.size() >= maxTrainers) {
-      throw new Overloaded(name + " serves " + streams.size() + " trainers, the limit (heter_worker.limits.trainers); start "
-          + "more heter workers, or raise it");
+      throw new Overloaded(name + " serves " + streams.size() + " trainers, the limit (heter_worker.limits.trainers); "
+          + "start more heter workers, or raise it");
     }
     streams.put(rank, stream);
     incarnations.put(rank, trainer.incarnation());
@@ -138,7 +139,8 @@ final class HeterEndpoint implements TrainersEnd.Losses {
   /** Queues a batch; completes with its result. */
   Future<ComputedBatch> compute(TrainerStream stream, BatchToCompute batch) {
     if (streams.get(batch.id().trainer().rank()) != stream) {
-      throw new StaleGeneration("trainer " + batch.id().trainer().rank() + " of job " + job.job() + " has another stream by now");
+      throw new StaleGeneration("trainer " + batch.id().trainer().rank() + " of job " + job.job()
+          + " has another stream by now");
     }
     CutSignatures.check(job, first, batch, "trainer " + batch.id().trainer().rank());
     return Future.fromCompletionStage(queue.add(batch)).map(result -> {
@@ -221,8 +223,8 @@ final class HeterEndpoint implements TrainersEnd.Losses {
 
   /** Returns the ranks whose batches come here, for the progress line: {@code 0, 1}. */
   String senders() {
-    return streams.entrySet().stream().filter(entry -> entry.getValue().isHome()).map(entry -> entry.getKey().toString())
-        .collect(Collectors.joining(", "));
+    return streams.entrySet().stream().filter(entry -> entry.getValue().isHome())
+        .map(entry -> entry.getKey().toString()).collect(Collectors.joining(", "));
   }
 
   long nowMillis() {
